@@ -1,0 +1,137 @@
+"""What is wrong with one field of an object, in kube-apiserver's words.
+
+A validation returns a list of FieldErrors and raises nothing; `errors.invalid` turns the list into a 422. Paths are
+plain strings: `at("spec.containers", 0)` is `spec.containers[0]`, `at("data", key="a.b")` is `data[a.b]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+# causes[].reason to (the printed name, whether the bad value is shown).
+PRINTED = {
+    "FieldValueRequired": ("Required value", False),
+    "FieldValueForbidden": ("Forbidden", False),
+    "FieldValueTooLong": ("Too long", False),
+    "FieldValueTooShort": ("Too short", False),
+    "InternalError": ("Internal error", False),
+    "FieldValueInvalid": ("Invalid value", True),
+    "FieldValueTypeInvalid": ("Invalid value", True),
+    "FieldValueNotSupported": ("Unsupported value", True),
+    "FieldValueNotFound": ("Not found", True),
+    "FieldValueDuplicate": ("Duplicate value", True),
+    "FieldValueTooMany": ("Too many", True),
+    "FieldValueTooFew": ("Too few", True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One problem with one field. `shown` is the bad value as it is printed, "" where it is not."""
+
+    reason: str
+    field: str
+    shown: str
+    detail: str
+
+    def body(self) -> str:
+        """The text without the field: `Invalid value: "x": must be no more than 63 characters`."""
+        printed, shows_value = PRINTED[self.reason]
+        text = f"{printed}: {self.shown}" if shows_value and self.shown else printed
+        return f"{text}: {self.detail}" if self.detail else text
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.body()}"
+
+    def cause(self) -> dict[str, str]:
+        """Its entry in `details.causes`."""
+        return {"reason": self.reason, "message": self.body(), "field": self.field}
+
+
+def at(path: str, index: int | None = None, *, key: str | None = None) -> str:
+    """The path of a list's item, or of a map's entry."""
+    return f"{path}[{index if key is None else key}]"
+
+
+def under(path: str, name: str) -> str:
+    """The path of a field below `path`, which may be empty."""
+    return f"{path}.{name}" if path else name
+
+
+def show(value: Any) -> str:
+    """A bad value as it is printed: strings quoted as Go quotes them, everything else as JSON."""
+    if isinstance(value, str):
+        return quote(value)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+_QUOTED = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+
+
+def quote(text: str) -> str:
+    """Go's %q."""
+    return '"' + "".join(_quoted(character) for character in text) + '"'
+
+
+def _quoted(character: str) -> str:
+    if character in _QUOTED:
+        return _QUOTED[character]
+    if character.isprintable():
+        return character
+    point = ord(character)
+    if point < 0x80:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+def required(field: str, detail: str = "") -> FieldError:
+    return FieldError("FieldValueRequired", field, "", detail)
+
+
+def invalid(field: str, value: Any, detail: str) -> FieldError:
+    return FieldError("FieldValueInvalid", field, show(value), detail)
+
+
+def type_invalid(field: str, value: Any, detail: str) -> FieldError:
+    return FieldError("FieldValueTypeInvalid", field, show(value), detail)
+
+
+def forbidden(field: str, detail: str) -> FieldError:
+    return FieldError("FieldValueForbidden", field, "", detail)
+
+
+def duplicate(field: str, value: Any) -> FieldError:
+    return FieldError("FieldValueDuplicate", field, show(value), "")
+
+
+def not_found(field: str, value: Any) -> FieldError:
+    return FieldError("FieldValueNotFound", field, show(value), "")
+
+
+def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
+    """`supported` is listed as given; kube-apiserver sorts it nearly everywhere, so callers pass `sorted(...)`."""
+    listed = ", ".join(quote(value) for value in supported)
+    return FieldError("FieldValueNotSupported", field, show(value), f"supported values: {listed}" if listed else "")
+
+
+def too_long(field: str, limit: int) -> FieldError:
+    return FieldError("FieldValueTooLong", field, "", f"may not be more than {limit} bytes")
+
+
+def too_many(field: str, actual: int, limit: int) -> FieldError:
+    items = "item" if limit == 1 else "items"
+    return FieldError("FieldValueTooMany", field, str(actual), f"must have at most {limit} {items}")

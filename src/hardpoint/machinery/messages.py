@@ -1,0 +1,53 @@
+"""An HTTP exchange as values: what the socket server hands to the walk, and what the in-process client hands it too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who is asking."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The other end of a connection, as far as the transport vouches for it."""
+
+    address: str
+    """`host:port`, or `in-process`."""
+    certificate: User | None = None
+    """The subject of the client certificate the transport verified: CN is the name, O are the groups."""
+
+
+@dataclass(slots=True)
+class Request:
+    """One request. `path` is as it came, percent-encoded; header names are lower case."""
+
+    method: str
+    path: str
+    query: str
+    headers: dict[str, str]
+    body: bytes
+    peer: Peer
+
+
+@dataclass(slots=True)
+class Response:
+    """One answer: `body` at once, or `stream` chunk by chunk until it ends or the client goes."""
+
+    status: int
+    body: bytes = b""
+    content_type: str = "application/json"
+    headers: Sequence[tuple[str, str]] = ()
+    stream: AsyncIterator[bytes] | None = None
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+"""The whole API server, seen from a transport. It never raises: every failure is a Response."""
