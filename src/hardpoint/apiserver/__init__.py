@@ -1,0 +1,1 @@
+"""The API server: a request's walk from bytes to the store and back."""

@@ -1,0 +1,33 @@
+"""Which kinds this server serves now. Built-in ones are there from the start; custom resources come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hardpoint.machinery.kinds import Kind
+
+
+class Registry:
+    """The served kinds, in discovery order. `generation` grows with every change, so that caches can tell."""
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        self._kinds = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
+        self.generation = 1
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._kinds.values())
+
+    def find(self, group: str, version: str, plural: str) -> Kind | None:
+        return self._kinds.get((group, version, plural))
+
+    def has_group_version(self, group: str, version: str) -> bool:
+        return any((kind.group, kind.version) == (group, version) for kind in self)
+
+    def add(self, kind: Kind) -> None:
+        """Serve `kind` from now on, or serve it anew with other names or verbs."""
+        self._kinds[kind.group, kind.version, kind.plural] = kind
+        self.generation += 1
+
+    def remove(self, kind: Kind) -> None:
+        del self._kinds[kind.group, kind.version, kind.plural]
+        self.generation += 1
