@@ -6,7 +6,15 @@ A Kind is one group, version and plural. The built-in ones are read from `data/k
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+_TABLE = Path(__file__).parent / "data/kinds.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,8 @@ class Kind:
     subresources: tuple[Subresource, ...] = ()
     selectable_fields: tuple[str, ...] = ()
     """Field selectors beyond metadata.name and metadata.namespace."""
+    storage_version_hash: str = ""
+    """What legacy discovery tells about how objects are stored; "" for what is never stored."""
 
     @property
     def api_version(self) -> str:
@@ -51,3 +61,45 @@ class Kind:
     def qualified(self) -> str:
         """`Kind` or `Kind.group`, as messages about invalid objects name it."""
         return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    def subresource(self, name: str) -> Subresource | None:
+        """Its subresource of that name, or None."""
+        return next((subresource for subresource in self.subresources if subresource.name == name), None)
+
+
+@cache
+def builtin() -> tuple[Kind, ...]:
+    """Every built-in kind in the order of discovery: core first, a group's preferred version before its others."""
+    groups = orjson.loads(_TABLE.read_bytes())
+    return tuple(
+        _kind(group["group"], version["version"], row)
+        for group in groups
+        for version in group["versions"]
+        for row in version["kinds"]
+    )
+
+
+def by_kind(api_version: str, kind: str) -> Kind | None:
+    """The built-in kind that `apiVersion` and `kind` of an object name, or None."""
+    return _by_kind().get((api_version, kind))
+
+
+def by_plural(group: str, version: str, plural: str) -> Kind | None:
+    """The built-in kind served at `/apis/<group>/<version>/<plural>`, or None; the core group is ""."""
+    return _by_plural().get((group, version, plural))
+
+
+@cache
+def _by_kind() -> Mapping[tuple[str, str], Kind]:
+    return {(kind.api_version, kind.kind): kind for kind in builtin()}
+
+
+@cache
+def _by_plural() -> Mapping[tuple[str, str, str], Kind]:
+    return {(kind.group, kind.version, kind.plural): kind for kind in builtin()}
+
+
+def _kind(group: str, version: str, row: dict[str, Any]) -> Kind:
+    subresources = tuple(Subresource(name, tuple(verbs), *body) for name, verbs, *body in row.pop("subresources", ()))
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+    return Kind(group, version, subresources=subresources, **fields)
