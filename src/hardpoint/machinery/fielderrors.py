@@ -66,7 +66,15 @@ def show(value: Any) -> str:
     """A bad value as it is printed: strings quoted as Go quotes them, everything else as JSON."""
     if isinstance(value, str):
         return quote(value)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    return json_as_go(value, orjson.OPT_SORT_KEYS)
+
+
+_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+def json_as_go(value: Any, option: int = 0) -> str:
+    """JSON as Go's encoder writes it: what HTML would mind is escaped."""
+    return orjson.dumps(value, option=option).decode().translate(_HTML)
 
 
 _QUOTED = {
@@ -104,6 +112,11 @@ def required(field: str, detail: str = "") -> FieldError:
 
 def invalid(field: str, value: Any, detail: str) -> FieldError:
     return FieldError("FieldValueInvalid", field, show(value), detail)
+
+
+def invalids(field: str, value: Any, details: Iterable[str]) -> list[FieldError]:
+    """One error for each thing wrong with a value, as the functions of `names` tell them."""
+    return [invalid(field, value, detail) for detail in details]
 
 
 def type_invalid(field: str, value: Any, detail: str) -> FieldError:

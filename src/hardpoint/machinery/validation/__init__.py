@@ -2,5 +2,36 @@
 
 Each module exports `CREATE`, from Kind to a function of the object, and `UPDATE`, of the new and the old object; each
 returns every FieldError it finds, in the order kube-apiserver tells them. It is imported when the first object of
-such a kind arrives. Object metadata is checked here for every kind alike; see `metadata.py`.
+such a kind arrives. Object metadata is checked here for every kind alike; see `metadata.py`. A module may export
+`NAMES`, from Kind to a function of the object that returns what is wrong with its name, where the rest of the object
+decides.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+from hardpoint.machinery.areas import rule
+from hardpoint.machinery.fielderrors import FieldError
+from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.validation import metadata
+
+Json = dict[str, Any]
+
+
+def on_create(kind: Kind, obj: Json) -> list[FieldError]:
+    """Everything wrong with a new object: first its metadata, then what its kind asks for."""
+    errors = metadata.on_create(kind, obj)
+    check = rule("validation", "CREATE", kind.group, kind.kind)
+    if check is not None:
+        errors.extend(check(obj))
+    return errors
+
+
+def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
+    """Everything wrong with replacing `old` by `obj`."""
+    errors = metadata.on_update(kind, obj, old)
+    check = rule("validation", "UPDATE", kind.group, kind.kind)
+    if check is not None:
+        errors.extend(check(obj, old))
+    return errors
