@@ -1,0 +1,49 @@
+"""Defaults of the small core kinds: Namespace, Node, Secret, LimitRange."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def _namespace(obj: Json) -> None:
+    metadata = obj["metadata"]
+    name = metadata.get("name")
+    if name:
+        metadata.setdefault("labels", {})[NAME_LABEL] = name
+    status = obj.setdefault("status", {})
+    if not status.get("phase"):
+        status["phase"] = "Active"
+
+
+def _node(obj: Json) -> None:
+    status = obj.get("status", {})
+    if "capacity" in status and "allocatable" not in status:
+        status["allocatable"] = dict(status["capacity"])
+
+
+def _secret(obj: Json) -> None:
+    if not obj.get("type"):
+        obj["type"] = "Opaque"
+
+
+def _limit_range(obj: Json) -> None:
+    for limit in obj["spec"].get("limits") or ():
+        if limit.get("type") == "Container":
+            _container_limit(limit)
+
+
+def _container_limit(limit: Json) -> None:
+    """An unspoken default is the maximum; an unspoken request is the default, else the minimum."""
+    defaults = {**limit.get("max", {}), **limit.get("default", {})}
+    requests = {**limit.get("min", {}), **defaults, **limit.get("defaultRequest", {})}
+    if defaults:
+        limit["default"] = defaults
+    if requests:
+        limit["defaultRequest"] = requests
+
+
+DEFAULTS = {"Namespace": _namespace, "Node": _node, "Secret": _secret, "LimitRange": _limit_range}

@@ -1,0 +1,407 @@
+"""What makes a CustomResourceDefinition invalid, apart from its schemas: names, versions, columns, conversion.
+
+kube-apiserver moves what all versions share to the top of the spec before it validates, and paths show it: with one
+version, or several alike, a schema is told about under `spec.validation`. `_hoisted` does the same here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from hardpoint.machinery import names
+from hardpoint.machinery.fielderrors import FieldError, at, duplicate, forbidden, invalid, required, too_many
+from hardpoint.machinery.validation import apiextensions_schema, apiextensions_structural, rules, webhookclients
+from hardpoint.machinery.validation.apiextensions_view import versions_as_go
+
+Json = dict[str, Any]
+
+COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
+COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+CONVERSION_REVIEW_VERSIONS = ("v1", "v1beta1")
+SELECTABLE_FIELDS_MAX = 8
+DEPRECATION_WARNING_LENGTH_MAX = 256
+APPROVED = "api-approved.kubernetes.io"
+APPROVAL_HELP = "see https://github.com/kubernetes/enhancements/pull/1111"
+
+SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+
+
+@dataclass(frozen=True)
+class _Hoisted:
+    """A spec as kube-apiserver sees it: `top` holds what every version has alike, `versions` the rest."""
+
+    top: Mapping[str, Any]
+    versions: list[Json]
+    is_nil: bool
+
+
+def _hoisted(spec: Json) -> _Hoisted:
+    versions = spec.get("versions") or []
+    top: Json = {}
+    if versions:
+        for field in SHARED:
+            first = versions[0].get(field)
+            if all((version.get(field) or None) == (first or None) for version in versions):
+                top[field] = first
+    left = [{field: value for field, value in version.items() if field not in top} for version in versions]
+    return _Hoisted(top, left, spec.get("versions") is None)
+
+
+def _on_create(obj: Json) -> list[FieldError]:
+    found = _fixed_name(obj)
+    found += _spec(obj["spec"], established_ca=False)
+    found += _status(obj)
+    found += _approval(obj, None)
+    return found + _preserve_unknown_fields(obj, None)
+
+
+def _on_update(obj: Json, old: Json) -> list[FieldError]:
+    spec, old_spec = obj["spec"], old["spec"]
+    is_established = any(
+        condition.get("type") == "Established" and condition.get("status") == "True"
+        for condition in old.get("status", {}).get("conditions") or ()
+    )
+    found = _spec(spec, established_ca=is_established)
+    if is_established:
+        found += rules.immutable("spec.scope", spec.get("scope"), old_spec.get("scope"))
+        found += rules.immutable("spec.names.kind", spec["names"].get("kind"), old_spec["names"].get("kind"))
+    found += rules.immutable("spec.group", spec.get("group"), old_spec.get("group"))
+    found += rules.immutable("spec.names.plural", spec["names"].get("plural"), old_spec["names"].get("plural"))
+    found += _status(obj)
+    found += _approval(obj, old)
+    return found + _preserve_unknown_fields(obj, old)
+
+
+def _fixed_name(obj: Json) -> list[FieldError]:
+    name = obj["metadata"].get("name", "")
+    spec = obj["spec"]
+    if name and name != f"{spec['names'].get('plural', '')}.{spec.get('group', '')}":
+        return [invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]
+    return []
+
+
+def _spec(spec: Json, *, established_ca: bool) -> list[FieldError]:
+    view = _hoisted(spec)
+    found = _group(spec.get("group", ""))
+    found += rules.required_choice("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced"))
+    found += _missing_schemas(view)
+    if spec.get("preserveUnknownFields") and _any_default(view):
+        detail = "must be false in order to use defaults in the schema"
+        found.append(invalid("spec.preserveUnknownFields", True, detail))
+    found += _versions(view)
+    found += _required_names(spec["names"])
+    found += _names("spec.names", spec["names"])
+    found += _shared("spec", view.top, "validation", has_status=_any_status(view))
+    if spec["conversion"].get("strategy") != "None" and spec.get("preserveUnknownFields"):
+        detail = "must be None if spec.preserveUnknownFields is true"
+        found.append(invalid("spec.conversion.strategy", spec["conversion"].get("strategy", ""), detail))
+    return found + _conversion(spec["conversion"], checks_ca=established_ca)
+
+
+def _group(group: str) -> list[FieldError]:
+    if not group:
+        return [required("spec.group")]
+    if problems := names.dns_subdomain(group):
+        return [invalid("spec.group", group, ",".join(problems))]
+    if "." not in group:
+        return [invalid("spec.group", group, "should be a domain with at least one dot")]
+    return []
+
+
+def _missing_schemas(view: _Hoisted) -> list[FieldError]:
+    if (view.top.get("schema") or {}).get("openAPIV3Schema") is not None:
+        return []
+    return [
+        required(f"spec.versions[{index}].schema.openAPIV3Schema")
+        for index, version in enumerate(view.versions)
+        if (version.get("schema") or {}).get("openAPIV3Schema") is None
+    ]
+
+
+def _any_default(view: _Hoisted) -> bool:
+    schemas = [view.top.get("schema"), *(version.get("schema") for version in view.versions)]
+    return any(
+        apiextensions_schema.has(schema.get("openAPIV3Schema"), lambda each: "default" in each)
+        for schema in schemas
+        if schema
+    )
+
+
+def _any_status(view: _Hoisted) -> bool:
+    return any("status" in (holder.get("subresources") or {}) for holder in (view.top, *view.versions))
+
+
+def _versions(view: _Hoisted) -> list[FieldError]:
+    found: list[FieldError] = []
+    for index, version in enumerate(view.versions):
+        path = at("spec.versions", index)
+        name = version.get("name", "")
+        if problems := names.dns_1035_label(name):
+            found.append(invalid(f"{path}.name", name, ",".join(problems)))
+        found += _deprecation(path, version)
+        subresources = version.get("subresources") or view.top.get("subresources") or {}
+        found += _shared(path, version, "schema", has_status="status" in subresources)
+    found_names = [version.get("name", "") for version in view.versions]
+    if len(set(found_names)) != len(found_names):
+        found.append(_about_versions(view, "must contain unique version names"))
+    if sum(bool(version.get("storage")) for version in view.versions) != 1:
+        found.append(_about_versions(view, "must have exactly one version marked as storage version"))
+    if found_names and (problems := names.dns_1035_label(found_names[0])) and found_names[0]:
+        found.append(invalid("spec.version", found_names[0], ",".join(problems)))
+    return found
+
+
+def _about_versions(view: _Hoisted, detail: str) -> FieldError:
+    shown = "null" if view.is_nil else versions_as_go(view.versions)
+    return FieldError("FieldValueInvalid", "spec.versions", shown, detail)
+
+
+def _deprecation(path: str, version: Json) -> list[FieldError]:
+    warning = version.get("deprecationWarning")
+    if warning is None:
+        return []
+    problems = []
+    if not version.get("deprecated"):
+        problems.append("can only be set for deprecated versions")
+    else:
+        if names.length(warning) > DEPRECATION_WARNING_LENGTH_MAX:
+            problems.append(f"must be <= {DEPRECATION_WARNING_LENGTH_MAX} characters long")
+        if not warning:
+            problems.append("must not be an empty string")
+        unprintable = next((index for index, each in enumerate(warning) if not each.isprintable()), None)
+        if unprintable is not None:
+            place = len(warning[:unprintable].encode())
+            problems.append(
+                f"must only contain printable UTF-8 characters; non-printable character found at index {place}"
+            )
+    return [invalid(f"{path}.deprecationWarning", warning, text) for text in problems]
+
+
+def _shared(path: str, holder: Mapping[str, Any], schema_name: str, *, has_status: bool) -> list[FieldError]:
+    """What may stand in a version or, where all versions agree, at the top."""
+    validation = holder.get("schema")
+    schema = (validation or {}).get("openAPIV3Schema")
+    found: list[FieldError] = []
+    if schema is not None:
+        found += apiextensions_schema.root(f"{path}.{schema_name}.openAPIV3Schema", schema, has_status=has_status)
+    found += _subresources(f"{path}.subresources", holder.get("subresources") or {})
+    for index, column in enumerate(holder.get("additionalPrinterColumns") or ()):
+        found += _column(at(f"{path}.additionalPrinterColumns", index), column)
+    selectable = holder.get("selectableFields") or []
+    if selectable:
+        found += _selectable_fields(f"{path}.selectableFields", selectable, schema)
+    return found
+
+
+def _required_names(named: Json) -> list[FieldError]:
+    return [
+        required(f"spec.names.{field}") for field in ("plural", "singular", "kind", "listKind") if not named.get(field)
+    ]
+
+
+def _names(path: str, named: Json) -> list[FieldError]:
+    found: list[FieldError] = []
+    for field in ("plural", "singular"):
+        value = named.get(field, "")
+        if value and (problems := names.dns_1035_label(value)):
+            found.append(invalid(f"{path}.{field}", value, ",".join(problems)))
+    for field in ("kind", "listKind"):
+        value = named.get(field, "")
+        if value and (problems := names.dns_1035_label(value.lower())):
+            detail = f"may have mixed case, but should otherwise match: {','.join(problems)}"
+            found.append(invalid(f"{path}.{field}", value, detail))
+    found += _labels(f"{path}.shortNames", named.get("shortNames") or [])
+    if named.get("kind") and named["kind"] == named.get("listKind"):
+        found.append(invalid(f"{path}.listKind", named["listKind"], "kind and listKind may not be the same"))
+    return found + _labels(f"{path}.categories", named.get("categories") or [])
+
+
+def _labels(path: str, values: list[str]) -> list[FieldError]:
+    return [
+        invalid(at(path, index), value, ",".join(problems))
+        for index, value in enumerate(values)
+        if (problems := names.dns_1035_label(value))
+    ]
+
+
+def _column(path: str, column: Json) -> list[FieldError]:
+    found = []
+    if not column.get("name"):
+        found.append(required(f"{path}.name"))
+    kind = column.get("type", "")
+    kinds = f"must be one of {','.join(COLUMN_TYPES)}"
+    if not kind:
+        found.append(required(f"{path}.type", kinds))
+    elif kind not in COLUMN_TYPES:
+        found.append(invalid(f"{path}.type", kind, kinds))
+    layout = column.get("format", "")
+    if layout and layout not in COLUMN_FORMATS:
+        found.append(invalid(f"{path}.format", layout, f"must be one of {','.join(COLUMN_FORMATS)}"))
+    return found + _simple_path(f"{path}.JSONPath", column.get("jsonPath", ""))
+
+
+def _simple_path(path: str, value: str, *, below: tuple[str, ...] = (), where: str = "") -> list[FieldError]:
+    if not value:
+        return [required(path)]
+    if not value.startswith("."):
+        return [invalid(path, value, "must be a simple json path starting with .")]
+    if below and not value.startswith(below):
+        return [invalid(path, value, f"should be a json path under {where}")]
+    return []
+
+
+def _subresources(path: str, subresources: Json) -> list[FieldError]:
+    scale = subresources.get("scale")
+    if scale is None:
+        return []
+    spec, status = scale.get("specReplicasPath", ""), scale.get("statusReplicasPath", "")
+    found = _simple_path(f"{path}.scale.specReplicasPath", spec, below=(".spec.",), where=".spec")
+    found += _simple_path(f"{path}.scale.statusReplicasPath", status, below=(".status.",), where=".status")
+    if selector := scale.get("labelSelectorPath"):
+        either = (".spec.", ".status.")
+        where = "either .spec or .status"
+        found += _simple_path(f"{path}.scale.labelSelectorPath", selector, below=either, where=where)
+    return found
+
+
+def _selectable_fields(path: str, fields: list[Json], schema: Json | None) -> list[FieldError]:
+    if schema is None:
+        return [invalid(path, "", "may only be set when `version.schema.openAPIV3Schema` is not included")]
+    found: list[FieldError] = []
+    unique = set()
+    for index, field in enumerate(fields):
+        place = f"{at(path, index)}.jsonPath"
+        wanted = field.get("jsonPath", "")
+        if not wanted:
+            found.append(required(place))
+            continue
+        try:
+            steps, leaf = apiextensions_structural.follow(schema, wanted, allow_brackets=False)
+        except apiextensions_structural.BadPath as problem:
+            found.append(invalid(place, wanted, f"is an invalid path: {problem}"))
+            continue
+        if steps[0] == "metadata":
+            found.append(invalid(place, wanted, "must not point to fields in metadata"))
+        if leaf.get("type") not in ("string", "boolean", "integer"):
+            detail = "must point to a field of type string, boolean or integer."
+            found.append(invalid(place, wanted, f"{detail} Enum string fields and strings with formats are allowed."))
+        if steps in unique:
+            found.append(duplicate(place, wanted))
+        unique.add(steps)
+    if len(unique) > SELECTABLE_FIELDS_MAX:
+        found.append(too_many(path, len(unique), SELECTABLE_FIELDS_MAX))
+    return found
+
+
+def _conversion(conversion: Json, *, checks_ca: bool) -> list[FieldError]:
+    path = "spec.conversion"
+    strategy = conversion.get("strategy", "")
+    webhook = conversion.get("webhook") or {}
+    config = webhook.get("clientConfig")
+    versions = webhook.get("conversionReviewVersions") or []
+    if not strategy:
+        found = [required(f"{path}.strategy")]
+    else:
+        found = rules.choice(f"{path}.strategy", strategy, ("None", "Webhook"))
+    if strategy == "Webhook":
+        if config is None:
+            found.append(required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook"))
+        else:
+            found += webhookclients.client_config(f"{path}.webhookClientConfig", config)
+            if checks_ca and config.get("caBundle"):
+                found += webhookclients.ca_bundle(f"{path}.webhookClientConfig.caBundle", config["caBundle"])
+        return found + review_versions(f"{path}.conversionReviewVersions", versions)
+    unwanted = "should not be set when strategy is not set to Webhook"
+    if config is not None:
+        found.append(forbidden(f"{path}.webhookClientConfig", unwanted))
+    if versions:
+        found.append(forbidden(f"{path}.conversionReviewVersions", unwanted))
+    return found
+
+
+def review_versions(path: str, versions: list[str], detail: str = "") -> list[FieldError]:
+    """Versions of a review a webhook understands: one of them must be ours."""
+    if not versions:
+        return [required(path, detail)]
+    found = []
+    seen = set()
+    for index, version in enumerate(versions):
+        if version in seen:
+            found.append(invalid(at(path, index), version, "duplicate version"))
+            continue
+        seen.add(version)
+        found += rules.named(at(path, index), version, names.dns_1035_label)
+    if seen.isdisjoint(CONVERSION_REVIEW_VERSIONS):
+        known = ", ".join(CONVERSION_REVIEW_VERSIONS)
+        found.append(invalid(path, versions, f"must include at least one of {known}"))
+    return found
+
+
+def _status(obj: Json) -> list[FieldError]:
+    status = obj.get("status", {})
+    found = _names("status.acceptedNames", status.get("acceptedNames") or {})
+    stored = status.get("storedVersions") or []
+    path = "status.storedVersions"
+    if not stored:
+        return [*found, invalid(path, None, "must have at least one stored version")]
+    versions = obj["spec"].get("versions") or []
+    for version in versions:
+        if version.get("storage") and version.get("name", "") not in stored:
+            found.append(invalid(path, stored, f"must have the storage version {version.get('name', '')}"))
+    known = {version.get("name", "") for version in versions}
+    for index, version in enumerate(stored):
+        if version not in known:
+            found.append(invalid(at(path, index), version, _gone(version)))
+    return found
+
+
+def _gone(version: str) -> str:
+    return (
+        f"missing from spec.versions; {version} was previously a storage version, and must remain in spec.versions"
+        f" until a storage migration ensures no data remains persisted in {version} and removes {version}"
+        " from status.storedVersions"
+    )
+
+
+def _approval_state(obj: Json) -> str:
+    value = obj["metadata"].get("annotations", {}).get(APPROVED, "")
+    if not value:
+        return "missing"
+    if value.startswith("unapproved"):
+        return "bypassed"
+    parts = urlsplit(value)
+    return "approved" if parts.scheme and parts.netloc else "invalid"
+
+
+def _approval(obj: Json, old: Json | None) -> list[FieldError]:
+    if not re.search(r"(^|\.)(k8s|kubernetes)\.io$", obj["spec"].get("group", "")):
+        return []
+    state = _approval_state(obj)
+    if old is not None and _approval_state(old) == state:
+        return []
+    path = at("metadata.annotations", key=APPROVED)
+    must = f'protected groups must have approval annotation "{APPROVED}"'
+    if state == "missing":
+        return [required(path, f"{must}, {APPROVAL_HELP}")]
+    if state == "invalid":
+        value = obj["metadata"]["annotations"][APPROVED]
+        detail = f'{must} with either a URL or a reason starting with "unapproved", {APPROVAL_HELP}'
+        return [invalid(path, value, detail)]
+    return []
+
+
+def _preserve_unknown_fields(obj: Json, old: Json | None) -> list[FieldError]:
+    if old is not None and old["spec"].get("preserveUnknownFields"):
+        return []
+    if not obj["spec"].get("preserveUnknownFields"):
+        return []
+    detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+    return [invalid("spec.preserveUnknownFields", True, detail)]
+
+
+CREATE = {"CustomResourceDefinition": _on_create}
+UPDATE = {"CustomResourceDefinition": _on_update}
