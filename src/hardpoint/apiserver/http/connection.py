@@ -1,0 +1,339 @@
+"""One connection: its requests in order, one at a time, and its answers under back-pressure.
+
+Each connection has one task. An answer that needs no waiting is given at once, where the request was read; whatever
+has to wait (for the store, for the next event of a stream, for a client that reads slowly) happens in the task. When
+the connection is lost the task is cancelled, unless it is in the middle of a write: that one is finished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from hardpoint.apiserver.http import writing
+from hardpoint.apiserver.http.limits import Limits
+from hardpoint.apiserver.http.patience import Patience, Verdict
+from hardpoint.apiserver.http.reading import CLOSE, CLOSE_1_0, TIMED_OUT, Manner, Phase, Reader, Refusal
+from hardpoint.apiserver.http.stepping import Waiting, await_after, take_first_step
+from hardpoint.apiserver.http.streaming import RECORD_BYTES, Outflow
+from hardpoint.machinery import errors
+from hardpoint.machinery.messages import Handler, Peer, Request, Response, User
+
+log = logging.getLogger(__name__)
+
+# So many requests are answered in one turn of the loop before other connections get theirs.
+REQUESTS_PER_TURN = 16
+
+_SAFE_TO_ABANDON = frozenset({"GET", "HEAD"})
+
+
+class Company(Protocol):
+    """What a connection knows of the server: who answers, within which limits, and whom to tell."""
+
+    handler: Handler
+    limits: Limits
+
+    def join(self, connection: Connection) -> bool:
+        """Called when connected; False if there is no room."""
+        ...
+
+    def leave(self, connection: Connection) -> None:
+        """Called when everything about the connection is over, its task included."""
+        ...
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request, and how far it has come: not begun (None), waiting, or answered with a stream still to be sent."""
+
+    request: Request
+    manner: Manner
+    outcome: Waiting[Response] | Response | None = None
+
+
+class Connection(asyncio.Protocol):
+    """Speaks HTTP/1.1 with one peer."""
+
+    _transport: asyncio.Transport
+    _reader: Reader
+    _task: asyncio.Task[None]
+
+    def __init__(self, company: Company, loop: asyncio.AbstractEventLoop) -> None:
+        self._company = company
+        self._handler = company.handler
+        self._loop = loop
+        self._context = contextvars.copy_context()
+        self._patience = Patience(company.limits, loop.time())
+        self._turns: deque[Turn | Refusal] = deque()
+        """What is to be answered, in order. The first is being worked on, by the task."""
+        self._wake: asyncio.Future[None] | None = None
+        self._budget = 0
+        self._is_blocked = False
+        """Whether enough is waiting to be taken by the client."""
+        self._is_streaming = False
+        self._is_ending = False
+        self._is_finished = False
+        self._is_lost = False
+
+    # Called by the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        peer = _peer_of(self._transport)
+        self._reader = Reader(peer, self._deliver, self._company.limits)
+        self._task = self._loop.create_task(self._run(), name=f"connection of {peer.address}", context=self._context)
+        self._task.add_done_callback(self._task_ended)
+        if not self._company.join(self):
+            self._turns.append(Refusal(503))
+
+    def data_received(self, data: bytes) -> None:
+        self._budget = REQUESTS_PER_TURN
+        refusal = self._reader.feed(data)
+        if refusal is not None:
+            self._queue(refusal)
+        elif self._reader.expects_continue and not self._turns:
+            self._send_continue()
+
+    def pause_writing(self) -> None:
+        self._is_blocked = True
+
+    def resume_writing(self) -> None:
+        self._is_blocked = False
+        self._poke()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_lost = True
+        self._is_blocked = False
+        turn = self._turns[0] if self._turns else None
+        if isinstance(turn, Turn) and not self._is_streaming and turn.request.method not in _SAFE_TO_ABANDON:
+            self._poke()
+        else:
+            self._task.cancel()
+        self._leave_if_over()
+
+    # Called by the server.
+
+    def end(self) -> None:
+        """Answer what has begun, end streams, then close."""
+        self._is_ending = True
+        if not self._turns and self._reader.phase is Phase.BETWEEN:
+            self._finish()
+        elif self._is_streaming:
+            self._task.cancel()
+
+    def abort(self) -> None:
+        """Close now, whatever is going on."""
+        self._task.cancel()
+        self._transport.abort()
+
+    def look(self, now: float) -> None:
+        """Be reminded of the time: give up on a peer that takes too long."""
+        verdict = self._judge(now)
+        if verdict is Verdict.QUIET:
+            self._finish()
+        elif verdict is Verdict.SLOW:
+            self._queue(TIMED_OUT)
+        elif verdict is Verdict.STALLED:
+            log.info("slow client dropped", extra={"task": self._task.get_name()})
+            self.abort()
+
+    def _judge(self, now: float) -> Verdict:
+        waiting_bytes = self._transport.get_write_buffer_size()
+        if waiting_bytes or self._is_finished:
+            return self._patience.writing(waiting_bytes, now)
+        if self._turns:
+            return self._patience.working(now)
+        return self._patience.reading(self._reader.phase, self._reader.messages, self._reader.body_bytes, now)
+
+    # From request to answer without waiting.
+
+    def _deliver(self, request: Request, manner: Manner) -> None:
+        if self._turns or self._is_blocked or self._budget == 0:
+            self._queue(Turn(request, manner))
+            return
+        self._budget -= 1
+        try:
+            outcome = take_first_step(self._handler(request), self._task, self._context)
+        except Exception as bug:  # noqa: BLE001 The handler promised not to raise; its bug costs this request only.
+            outcome = _failure(request, bug)
+        if isinstance(outcome, Response) and outcome.stream is None:
+            self._answer(request, manner, outcome)
+        else:
+            self._turns.append(Turn(request, manner, outcome))
+            self._poke()
+
+    def _queue(self, turn: Turn | Refusal) -> None:
+        if self._turns:
+            self._transport.pause_reading()
+        self._turns.append(turn)
+        self._poke()
+
+    def _answer(self, request: Request, manner: Manner, response: Response) -> None:
+        if self._is_lost:
+            return
+        manner = self._manner(manner)
+        head, body = writing.whole_answer(response, manner, with_body=request.method != "HEAD")
+        if len(body) <= RECORD_BYTES:
+            self._transport.write(head + body)
+        else:
+            self._transport.writelines((head, body))
+        if not manner.keeps:
+            self._finish()
+
+    def _manner(self, wanted: Manner) -> Manner:
+        if not self._is_ending:
+            return wanted
+        return CLOSE if wanted.chunks else CLOSE_1_0
+
+    def _send_continue(self) -> None:
+        self._reader.expects_continue = False
+        self._transport.write(writing.CONTINUE)
+
+    def _finish(self) -> None:
+        """Close when everything written is on its way."""
+        self._is_finished = True
+        self._transport.close()
+
+    # What has to wait: the task.
+
+    async def _run(self) -> None:
+        served = 0
+        while not self._is_lost and not self._is_finished:
+            interruption = None
+            if not self._turns or self._is_blocked:
+                interruption = await self._wait_until_poked()
+            if not self._turns or (self._is_blocked and interruption is None):
+                continue
+            await self._serve(self._turns[0], interruption)
+            self._turns.popleft()
+            served += 1
+            if served % REQUESTS_PER_TURN == 0:
+                await asyncio.sleep(0)
+            if not self._turns and not self._is_lost and not self._is_finished:
+                self._caught_up()
+
+    def _caught_up(self) -> None:
+        self._transport.resume_reading()
+        if self._reader.expects_continue:
+            self._send_continue()
+        if self._is_ending:
+            self._finish()
+
+    async def _wait_until_poked(self) -> BaseException | None:
+        """Wait until there may be something to do.
+
+        A request's first step was taken in this task's name, so a cancellation that arrives before its second step
+        may be for it (an `asyncio.timeout` that ran out): that is returned, to be passed on.
+        """
+        self._wake = self._loop.create_future()
+        try:
+            await self._wake
+        except asyncio.CancelledError as cancelled:
+            if self._turns and isinstance(self._turns[0], Turn) and isinstance(self._turns[0].outcome, Waiting):
+                return cancelled
+            raise
+        finally:
+            self._wake = None
+        return None
+
+    def _poke(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    async def _serve(self, turn: Turn | Refusal, interruption: BaseException | None) -> None:
+        if isinstance(turn, Refusal):
+            await self._refuse(turn)
+            return
+        try:
+            if turn.outcome is None:
+                response = await self._handler(turn.request)
+            elif isinstance(turn.outcome, Waiting):
+                response = await turn.outcome.rest(interruption)
+            else:
+                response = turn.outcome
+        except Exception as bug:  # noqa: BLE001 As above.
+            response = _failure(turn.request, bug)
+        turn.outcome = response
+        if response.stream is None:
+            self._answer(turn.request, turn.manner, response)
+        else:
+            await self._stream(turn, response, response.stream)
+
+    async def _refuse(self, refusal: Refusal) -> None:
+        self._transport.write(writing.refusal_answer(refusal))
+        if refusal.lingers:
+            await asyncio.sleep(self._company.limits.linger_seconds)
+        self._finish()
+
+    async def _stream(self, turn: Turn, response: Response, stream: AsyncIterator[bytes]) -> None:
+        manner = self._manner(turn.manner if turn.manner.chunks else CLOSE_1_0)
+        closing = aclosing(stream) if isinstance(stream, AsyncGenerator) else nullcontext()
+        async with closing:
+            if self._is_lost:
+                return
+            self._transport.write(writing.stream_head(response, manner))
+            if turn.request.method != "HEAD":
+                await self._pump(stream, Outflow(self._transport, chunked=manner.chunks))
+        if not manner.keeps:
+            self._finish()
+
+    async def _pump(self, stream: AsyncIterator[bytes], outflow: Outflow) -> None:
+        """Send the stream to its end, or to the server's."""
+        self._is_streaming = True
+        try:
+            while not self._is_ending:
+                outflow.add(await await_after(outflow.flush, anext(stream)))
+                while self._is_blocked:
+                    await self._wait_until_poked()
+        except StopAsyncIteration:
+            pass
+        except asyncio.CancelledError:
+            if self._is_lost or not self._is_ending:
+                raise
+            self._task.uncancel()
+        except Exception:
+            # The stream is part of the handler and has a bug. The client must not take this for the end.
+            log.exception("stream failed")
+            self._is_finished = True
+            self._transport.abort()
+            return
+        finally:
+            self._is_streaming = False
+        outflow.end()
+
+    # The end.
+
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("connection failed", exc_info=error, extra={"task": task.get_name()})
+            self._transport.abort()
+        self._leave_if_over()
+
+    def _leave_if_over(self) -> None:
+        if self._is_lost and self._task.done():
+            self._company.leave(self)
+
+
+def _failure(request: Request, bug: Exception) -> Response:
+    log.error("request failed", exc_info=bug, extra={"method": request.method, "path": request.path})
+    return writing.status_response(errors.internal_error("the server failed to handle the request"))
+
+
+def _peer_of(transport: asyncio.Transport) -> Peer:
+    host, port = transport.get_extra_info("peername")[:2]
+    return Peer(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", _user_of(transport.get_extra_info("peercert")))
+
+
+def _user_of(certificate: dict[str, Any] | None) -> User | None:
+    """The subject of a certificate, as Go reads it: the last CN, every O. TLS verified it, or it would not be here."""
+    if not certificate:
+        return None
+    pairs = [pair for names in certificate["subject"] for pair in names]
+    name = next((value for key, value in reversed(pairs) if key == "commonName"), "")
+    return User(name, tuple(value for key, value in pairs if key == "organizationName"))
