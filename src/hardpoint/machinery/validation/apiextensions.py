@@ -21,7 +21,6 @@ Json = dict[str, Any]
 
 COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
-CONVERSION_REVIEW_VERSIONS = ("v1", "v1beta1")
 SELECTABLE_FIELDS_MAX = 8
 DEPRECATION_WARNING_LENGTH_MAX = 256
 APPROVED = "api-approved.kubernetes.io"
@@ -314,30 +313,12 @@ def _conversion(conversion: Json, *, checks_ca: bool) -> list[FieldError]:
             found += webhookclients.client_config(f"{path}.webhookClientConfig", config)
             if checks_ca and config.get("caBundle"):
                 found += webhookclients.ca_bundle(f"{path}.webhookClientConfig.caBundle", config["caBundle"])
-        return found + review_versions(f"{path}.conversionReviewVersions", versions)
+        return found + webhookclients.review_versions(f"{path}.conversionReviewVersions", versions)
     unwanted = "should not be set when strategy is not set to Webhook"
     if config is not None:
         found.append(forbidden(f"{path}.webhookClientConfig", unwanted))
     if versions:
         found.append(forbidden(f"{path}.conversionReviewVersions", unwanted))
-    return found
-
-
-def review_versions(path: str, versions: list[str], detail: str = "") -> list[FieldError]:
-    """Versions of a review a webhook understands: one of them must be ours."""
-    if not versions:
-        return [required(path, detail)]
-    found = []
-    seen = set()
-    for index, version in enumerate(versions):
-        if version in seen:
-            found.append(invalid(at(path, index), version, "duplicate version"))
-            continue
-        seen.add(version)
-        found += rules.named(at(path, index), version, names.dns_1035_label)
-    if seen.isdisjoint(CONVERSION_REVIEW_VERSIONS):
-        known = ", ".join(CONVERSION_REVIEW_VERSIONS)
-        found.append(invalid(path, versions, f"must include at least one of {known}"))
     return found
 
 

@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from hardpoint.machinery import names
-from hardpoint.machinery.fielderrors import FieldError, invalid, quote, required
+from hardpoint.machinery.fielderrors import FieldError, at, invalid, invalids, quote, required
 
 Json = dict[str, Any]
 
+REVIEW_VERSIONS = ("v1", "v1beta1")
 DESIRED = "; desired format: https://host[/path]"
 
 
@@ -102,3 +103,20 @@ def _url_path(path: str, value: str) -> list[FieldError]:
             continue
         found += [invalid(path, value, f"segment[{index}]: {text}") for text in names.dns_subdomain(segment)]
     return found
+
+
+def review_versions(path: str, versions: list[str], told_if_empty: str = "") -> list[FieldError]:
+    """The versions of a review a webhook understands: one of them must be ours."""
+    if not versions:
+        return [required(path, told_if_empty)]
+    errors = []
+    seen = set()
+    for index, version in enumerate(versions):
+        if version in seen:
+            errors.append(invalid(at(path, index), version, "duplicate version"))
+            continue
+        seen.add(version)
+        errors += invalids(at(path, index), version, names.dns_1035_label(version))
+    if seen.isdisjoint(REVIEW_VERSIONS):
+        errors.append(invalid(path, versions, f"must include at least one of {', '.join(REVIEW_VERSIONS)}"))
+    return errors
