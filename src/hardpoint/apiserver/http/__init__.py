@@ -5,7 +5,7 @@
 
 reading.py     bytes to Requests, and what is refused before anybody is asked
 writing.py     Responses to bytes
-stepping.py    a coroutine's first step without a task switch
+streaming.py   the pieces of a stream, sent together when they come together
 patience.py    how long a peer may take
 connection.py  one connection: in order, with back-pressure
 server.py      all of them: listen, sweep, stop
