@@ -1,0 +1,96 @@
+"""What a watch says: newline-delimited JSON, cut out of chunks that know nothing of lines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any, Literal, NamedTuple
+
+import orjson
+
+from hardpoint.client.transport import BadAnswer, Stream
+from hardpoint.machinery.errors import ApiError
+
+Json = dict[str, Any]
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "SYNCED"]
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+# Objects have at most 3 MiB when they are sent; escapes may double that, and something follows.
+LINE_BYTES_MAX = 16 * 1024 * 1024
+
+
+class Event(NamedTuple):
+    """Something happened to `object`: it was added, modified or deleted.
+
+    BOOKMARK and SYNCED are about the watch itself, and only their object's `metadata.resourceVersion` says anything:
+    nothing before it is missing. SYNCED ends each complete picture that a `list_then_watch` has drawn.
+    """
+
+    type: EventType
+    object: Json
+
+    @property
+    def resource_version(self) -> str:
+        version: str = (self.object.get("metadata") or {}).get("resourceVersion", "")
+        return version
+
+    @property
+    def ends_initial_events(self) -> bool:
+        """Whether this is the bookmark after the last of the objects that a watch started with."""
+        annotations = (self.object.get("metadata") or {}).get("annotations") or {}
+        return self.type == "BOOKMARK" and annotations.get(INITIAL_EVENTS_END) == "true"
+
+
+class Lines:
+    """Complete lines out of chunks. What a cut leaves unfinished never comes out."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._rest: list[bytes] = []
+        self._rest_bytes = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        first, *others = chunk.split(b"\n")
+        self._rest.append(first)
+        self._rest_bytes += len(first)
+        if self._rest_bytes > LINE_BYTES_MAX:
+            raise BadAnswer(self._where, f"one event has more than {LINE_BYTES_MAX} bytes")
+        if not others:
+            return []
+        lines = [b"".join(self._rest), *others[:-1]]
+        self._rest, self._rest_bytes = [others[-1]], len(others[-1])
+        return [line for line in lines if line]
+
+
+async def read_events(stream: Stream, where: str) -> AsyncGenerator[list[Event], None]:
+    """Events in batches, as they come. Raises ApiError where the server reports one, BadAnswer for nonsense."""
+    lines = Lines(where)
+    async for chunk in stream.chunks:
+        batch: list[Event] = []
+        for line in lines.feed(chunk):
+            event = _event(line, where)
+            if isinstance(event, ApiError):
+                if batch:
+                    yield batch
+                raise event
+            batch.append(event)
+        if batch:
+            yield batch
+
+
+def _event(line: bytes, where: str) -> Event | ApiError:
+    try:
+        said = orjson.loads(line)
+        kind, found = said["type"], said["object"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as cause:
+        raise BadAnswer(where, "a line of the watch is no event") from cause
+    if kind in ("ADDED", "MODIFIED", "DELETED") and is_object(found):
+        return Event(kind, found)
+    if kind in ("BOOKMARK", "ERROR") and isinstance(found, dict):
+        return Event("BOOKMARK", found) if kind == "BOOKMARK" else ApiError.from_status(found)
+    raise BadAnswer(where, f"a line of the watch is no event: its type is {kind!r}")
+
+
+def is_object(found: Any) -> bool:
+    """Whether it is what every reader of a collection relies on: an object with a name."""
+    metadata = found.get("metadata") if isinstance(found, dict) else None
+    return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
