@@ -5,6 +5,7 @@
   survive a power cut, and an unacknowledged write may or may not have happened.
 - A read at a revision sees exactly the writes up to it, until that revision is compacted.
 - A watch delivers every write under its prefix after its revision, once, in order, or fails with Compacted.
+- Compacting at a revision keeps reads at it and watches after it; older ones raise Compacted.
 
 Keys are text, `/registry/<group>/<plural>/[<namespace>/]<name>`, ordered by their UTF-8 bytes. Values are opaque.
 
@@ -16,8 +17,11 @@ StoreError
 ├── Corrupt         a stored row fails its checksum; the key is named
 ├── Full            no space to write; reads go on
 ├── Locked          another process holds the data directory; it is named
-├── Incompatible    the data was written by another, newer version
-└── Broken          the store can no longer promise durability (a sync failed) and must be reopened
+├── Incompatible    the data is not ours, or was written by another, newer version
+├── Unreachable     no endpoint of the store answered; nothing was written, asking again may help
+├── UnknownOutcome  the answer to a write was lost; it may or may not have happened
+├── Broken          the store can no longer promise durability (a sync failed) and must be reopened
+└── Closed          `close` was called
 """
 
 from __future__ import annotations
@@ -148,7 +152,7 @@ class Corrupt(StoreError):
 
 
 class Full(StoreError):
-    """No space is left to write. Reads, watches and deletes that free space go on."""
+    """No space is left to write. Reads and watches go on, and so do writes as soon as there is space again."""
 
 
 class Locked(StoreError):
@@ -156,8 +160,21 @@ class Locked(StoreError):
 
 
 class Incompatible(StoreError):
-    """The data was written by a version of Hardpoint that this one cannot read."""
+    """The data is not a store of ours, or was written by a version of Hardpoint that this one cannot read."""
+
+
+class Unreachable(StoreError):
+    """No endpoint of the store answered. Nothing was written; asking again may help."""
+
+
+class UnknownOutcome(StoreError):
+    """The answer to a write was lost: it may or may not have happened. Read the key to find out."""
 
 
 class Broken(StoreError):
     """A sync failed: nothing more can be promised until the store is reopened."""
+
+
+class Closed(StoreError):
+    def __init__(self) -> None:
+        super().__init__("the store is closed")
