@@ -6,8 +6,10 @@ time, a JSON schema's union), and that one is reported. Inside such types unknow
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.quantity import FORMAT_WRONG, BadQuantity, canonical
 from hardpoint.machinery.shapes import gotime, values
 from hardpoint.machinery.shapes.refusals import cannot_unmarshal, json_type
@@ -15,7 +17,8 @@ from hardpoint.machinery.shapes.refusals import cannot_unmarshal, json_type
 if TYPE_CHECKING:
     from hardpoint.machinery.shapes.shape import Field, Shape
 
-_UNKNOWN_MAX = 100
+# Go remembers no more of them.
+_COMPLAINTS_MAX = 100
 _BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _PADDING = ord("=")
 _LINE_BREAKS = b"\r\n"
@@ -36,7 +39,14 @@ def unknown_fields(shape: Shape, value: Any) -> list[str]:
     """The paths of the fields that the type does not have; each once, and no more than Go remembers."""
     walk = _Walk()
     walk.struct(shape, value, _Place())
-    return list(dict.fromkeys(walk.unknown))[:_UNKNOWN_MAX]
+    return list(dict.fromkeys(walk.unknown))[:_COMPLAINTS_MAX]
+
+
+def strict_errors(shape: Shape, value: Any, duplicates: Iterable[str]) -> list[str]:
+    """What strict decoding complains about: `unknown field "a.b"` and `duplicate field "a.c"`, in the body's order."""
+    walk = _Walk(frozenset(duplicates))
+    walk.struct(shape, value, _Place())
+    return list(dict.fromkeys(walk.complaints))[:_COMPLAINTS_MAX]
 
 
 class _Stopped(Exception):
@@ -60,9 +70,11 @@ class _Place(NamedTuple):
 
 
 class _Walk:
-    def __init__(self) -> None:
+    def __init__(self, duplicates: frozenset[str] = frozenset()) -> None:
+        self.duplicates = duplicates
         self.first: str | None = None
         self.unknown: list[str] = []
+        self.complaints: list[str] = []
 
     def struct(self, shape: Shape, value: Any, place: _Place) -> None:
         if value is None:
@@ -72,10 +84,11 @@ class _Walk:
             return
         for key, item in value.items():
             field = shape.fields.get(key)
-            if field is not None:
+            if field is None:
+                self._note_unknown(place, key)
+            else:
+                self._note_duplicate(place, key)
                 self._field(field, item, place.field(shape, field))
-            elif place.strict:
-                self.unknown.append(place.under(key))
 
     def _field(self, field: Field, item: Any, place: _Place) -> None:
         if field.is_list:
@@ -101,6 +114,7 @@ class _Walk:
             self._mismatch(items, field.go_type, place)
             return
         for key, item in items.items():
+            self._note_duplicate(place, key)
             self._value(field, item, field.go_element_type, place._replace(path=place.under(key)))
 
     def _value(self, field: Field, item: Any, go_type: str, place: _Place) -> None:
@@ -163,6 +177,15 @@ class _Walk:
         walk._field(field.element.fields[branch], item, place._replace(strict=False))
         if walk.first is not None:
             raise _Stopped(walk.first)
+
+    def _note_unknown(self, place: _Place, key: str) -> None:
+        if place.strict:
+            self.unknown.append(place.under(key))
+            self.complaints.append(f"unknown field {quote(place.under(key))}")
+
+    def _note_duplicate(self, place: _Place, key: str) -> None:
+        if self.duplicates and place.strict and place.under(key) in self.duplicates:
+            self.complaints.append(f"duplicate field {quote(place.under(key))}")
 
     def _mismatch(self, item: Any, go_type: str, place: _Place) -> None:
         self._refuse(cannot_unmarshal(json_type(item), go_type, place.struct, place.fields))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from hardpoint.machinery.shapes.values import Misfit
 _TABLE = Path(__file__).parent.parent / "data/shapes.json"
 _GO_SCALARS = {"bytes": "[]uint8", "double": "float64"}
 _GO_PREFIXES = {"optional": "", "repeated": "[]", "map": "map[string]"}
+_TOO_DEEP = "exceeded max depth"
 _NO_FACTS: Mapping[str, Any] = {}
 
 
@@ -160,16 +161,25 @@ class Shape:
 
         Raises TypeMismatch. The value is not changed.
         """
+        try:
+            return self._decoded(value)
+        except RecursionError:
+            raise TypeMismatch(_TOO_DEEP) from None
+
+    def _decoded(self, value: Any) -> Decoded:
         strange: list[str] = []
         try:
             decoded = self.decoder(value, strange)
-            if not strange:
-                return Decoded(decoded, strange)
-            return Decoded(decoded, explained.unknown_fields(self, value))
         except Misfit:
             raise TypeMismatch(explained.refusal(self, value)) from None
-        except RecursionError:
-            raise TypeMismatch("exceeded max depth") from None
+        return Decoded(decoded, explained.unknown_fields(self, value) if strange else strange)
+
+    def strict_errors(self, value: Any, duplicates: Iterable[str] = ()) -> list[str]:
+        """What strict decoding of a value that can be decoded complains about, in the order of the body.
+
+        `duplicates` are the paths `jsontext.parse` found; those in parts that Go does not look into are left out.
+        """
+        return explained.strict_errors(self, value, duplicates)
 
     def __repr__(self) -> str:
         return f"Shape({self.name!r})"
