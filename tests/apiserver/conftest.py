@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -30,3 +30,17 @@ def reference() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no recorded answers at {folder}; HARDPOINT_REFERENCE can name the folder")
     return folder
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def api(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[object]:
+    """A running server, over a store in memory and over one on disk."""
+    from hardpoint.apiserver.server import ApiServer
+    from hardpoint.store.memory import MemoryStore
+    from hardpoint.store.sqlite import SqliteStore
+    from tests.apiserver.asking import Api
+
+    store = MemoryStore() if request.param == "memory" else await SqliteStore.open(tmp_path / "data")
+    async with ApiServer(store).running() as server:
+        yield Api(server)
+    await store.close()

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from hardpoint.apiserver import negotiation
+from hardpoint.apiserver import answers, negotiation
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery import errors
 from hardpoint.machinery.kinds import Kind, Subresource
@@ -97,19 +97,17 @@ class Discovery:
     def respond(self, request: Request) -> Response | None:
         """The answer, or None for a path that is not discovery's. Raises 405 and 406."""
         path = request.path.strip("/")
-        answers = self._current()
-        legacy = answers.legacy.get(path)
+        current = self._current()
+        legacy = current.legacy.get(path)
         if legacy is None:
             return None
         if request.method not in ("GET", "HEAD"):
             raise errors.method_not_allowed()
         accept = request.headers.get("accept", "")
-        aggregated = answers.aggregated.get(path)
+        aggregated = current.aggregated.get(path)
         if aggregated is not None and _wants_aggregated(accept):
             return _revalidated(aggregated, request.headers.get("if-none-match", ""))
-        if negotiation.choose(accept).media == negotiation.YAML:
-            return Response(200, _as_yaml(legacy), negotiation.YAML)
-        return Response(200, legacy)
+        return answers.plain(request, negotiation.choose(accept), legacy)
 
     def paths(self) -> list[str]:
         """Every path that is answered, for the index."""
@@ -125,7 +123,7 @@ def _wants_aggregated(accept: str) -> bool:
     """Whether the first clause that can be satisfied asks for the aggregated form."""
     if "APIGroupDiscoveryList" not in accept:
         return False
-    for media, parameters in negotiation._clauses(accept):
+    for media, parameters in negotiation.clauses(accept):
         if media not in (negotiation.JSON, negotiation.YAML, "application/*", "*/*"):
             continue
         asked = {name: parameters[name] for name in _AGGREGATED_PARAMETERS if name in parameters}
@@ -286,10 +284,3 @@ def _home(kind: Kind, part: Subresource) -> tuple[str, str]:
 
 def _encoded(body: Json) -> bytes:
     return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _as_yaml(body: bytes) -> bytes:
-    # Hardly anybody asks for YAML here, and a server that starts should not wait for its library.
-    from hardpoint.machinery import yamltext
-
-    return yamltext.encode(orjson.loads(body))

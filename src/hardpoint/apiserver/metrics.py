@@ -182,9 +182,10 @@ class Metrics:
         """The histogram. Codes are not among its labels, so series that differ only by code are one here."""
         merged: dict[Labels, _Series] = {}
         for key, series in self._requests.items():
-            if key[0] == "watch":
+            labels = _Key(*key).labels()
+            if ("verb", "WATCH") in labels:
                 continue
-            sum_of = merged.setdefault(_Key(*key).labels(), _Series())
+            sum_of = merged.setdefault(labels, _Series())
             sum_of.buckets = [ours + theirs for ours, theirs in zip(sum_of.buckets, series.buckets, strict=True)]
             sum_of.seconds += series.seconds
         for labels, series in merged.items():

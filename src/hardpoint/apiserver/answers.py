@@ -1,0 +1,95 @@
+"""From an object, or its stored bytes, to an answer in the form the client asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.negotiation import YAML, Form, choose
+from hardpoint.apiserver.options import first
+from hardpoint.machinery import errors, tables, yamltext
+from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.messages import Request, Response
+
+Json = dict[str, Any]
+
+_PRETTY_AGENTS = ("curl/", "Wget/", "Mozilla/5.0")
+_FALSE = frozenset(("false", "0"))
+
+
+def form_of(call: Call, *, watch: bool = False) -> Form:
+    return choose(call.request.headers.get("accept", ""), watch=watch)
+
+
+def is_pretty(request: Request, form: Form) -> bool:
+    """Whether to indent: asked for, or by the look of it read by a person."""
+    if form.pretty:
+        return True
+    if "pretty=" in request.query:
+        wish = request.query.partition("pretty=")[2].partition("&")[0]
+        return wish not in _FALSE
+    return request.headers.get("user-agent", "").startswith(_PRETTY_AGENTS)
+
+
+def plain(request: Request, form: Form, wire: bytes, *, status: int = 200) -> Response:
+    """JSON bytes as they are, indented or as YAML."""
+    if form.media == YAML:
+        return Response(status, yamltext.encode(orjson.loads(wire)), YAML)
+    if is_pretty(request, form):
+        wire = orjson.dumps(orjson.loads(wire), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return Response(status, wire)
+
+
+def one(call: Call, wire: bytes, *, status: int = 200) -> Response:
+    """One object of the call's kind."""
+    form = form_of(call)
+    if form.transform:
+        wire = encode(transformed(call, form, [orjson.loads(wire)], {}, single=True))
+    return plain(call.request, form, wire, status=status)
+
+
+def value(call: Call, obj: Json, *, status: int = 200) -> Response:
+    """An object that is not of the call's kind: a Status, a Scale, a review."""
+    accept = call.request.headers.get("accept", "")
+    return plain(call.request, choose(accept), encode(obj), status=status)
+
+
+def transformed(call: Call, form: Form, objects: Sequence[Json], list_meta: Json, *, single: bool = False) -> Json:
+    """Objects as a Table, or reduced to their metadata."""
+    api_version = f"meta.k8s.io/{form.version}"
+    if form.transform == "Table":
+        include = first(call.query, "includeObject") or "Metadata"
+        if include not in ("None", "Metadata", "Object"):
+            raise errors.bad_request(f'unrecognized includeObject value: "{include}"')
+        if single and objects:
+            list_meta = {"resourceVersion": objects[0]["metadata"].get("resourceVersion", "")}
+        table = tables.table(call.kind, objects, now=call.services.now(), include_object=include, list_meta=list_meta)
+        return {**table, "apiVersion": api_version}
+    if single:
+        return metadata_only(objects[0], form.version)
+    items = [metadata_only(obj, form.version) for obj in objects]
+    return {
+        "kind": "PartialObjectMetadataList",
+        "apiVersion": api_version,
+        "metadata": list_meta,
+        "items": items,
+    }
+
+
+def metadata_only(obj: Json, version: str = "v1") -> Json:
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": obj.get("metadata", {}),
+    }
+
+
+def success(**details: Any) -> Json:
+    """A `Status` that says yes."""
+    status: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    if details:
+        status["details"] = details
+    return status

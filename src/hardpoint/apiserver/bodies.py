@@ -1,0 +1,110 @@
+"""From a request's bytes to an object of the kind that was asked for.
+
+JSON, YAML and protobuf are read alike: into plain values first, then through the kind's shape, which refuses wrong
+types, drops unknown fields and tells which they were. The words of every refusal are kube-apiserver's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.negotiation import JSON, OFFERED, PROTOBUF, YAML
+from hardpoint.machinery import errors, jsontext, protobuf, shapes, yamltext
+from hardpoint.machinery.fielderrors import quote
+from hardpoint.machinery.shapes.refusals import cannot_be_handled, identify, unrecognized
+
+Json = dict[str, Any]
+
+_PARSERS = {JSON: jsontext.parse, YAML: yamltext.parse}
+_SCHEMES = {
+    "apiextensions.k8s.io": "pkg/apiserver/apiserver.go:53",
+    "apiregistration.k8s.io": "pkg/apiserver/scheme/scheme.go:33",
+}
+_SCHEME = "pkg/api/legacyscheme/scheme.go:30"
+
+
+def media_type(content_type: str) -> str:
+    """The media type of a Content-Type header; none means JSON."""
+    return content_type.partition(";")[0].strip().lower() or JSON
+
+
+def read(call: Call, api_version: str, kind: str, *, field_validation: str = "Warn") -> Json:
+    """The body as an object of `kind`, complete and canonical; unknown and duplicate fields become warnings or 400."""
+    media = media_type(call.request.headers.get("content-type", ""))
+    value, duplicates = _parse(call.request.body, media, api_version, kind)
+    got_version, got_kind = value["apiVersion"], value["kind"]
+    _check_registered(got_version, got_kind, kind)
+    try:
+        decoded = shapes.shape(got_version, got_kind).decode(value)
+    except shapes.TypeMismatch as wrong:
+        raise errors.bad_request(cannot_be_handled(got_version, got_kind, kind, str(wrong))) from wrong
+    problems = unknown_fields(decoded.unknown, duplicates)
+    if problems and field_validation == "Strict":
+        reason = f"strict decoding error: {', '.join(problems)}"
+        raise errors.bad_request(cannot_be_handled(got_version, got_kind, kind, reason))
+    if field_validation == "Warn":
+        call.warnings += problems
+    if got_version != api_version:
+        raise errors.bad_request(
+            f"the API version in the data ({got_version}) does not match the expected API version ({api_version})"
+        )
+    if got_kind != kind:
+        reason = f"converting ({got_kind}) to ({kind}): unknown conversion"
+        raise errors.bad_request(cannot_be_handled(got_version, got_kind, kind, reason))
+    return decoded.object
+
+
+def read_options(call: Call) -> Json | None:
+    """The body as DeleteOptions of whatever group, or None if there is no body."""
+    body = call.request.body
+    if not body.strip():
+        return None
+    media = media_type(call.request.headers.get("content-type", ""))
+    value, _ = _parse(body, media, "v1", "DeleteOptions")
+    if value["kind"] != "DeleteOptions":
+        raise errors.bad_request(f"decoded object cannot be converted to DeleteOptions: it is a {value['kind']}")
+    value["apiVersion"] = "v1"
+    try:
+        return shapes.shape("v1", "DeleteOptions").decode(value).object
+    except shapes.TypeMismatch as wrong:
+        raise errors.bad_request(cannot_be_handled("v1", "DeleteOptions", "DeleteOptions", str(wrong))) from wrong
+
+
+def unknown_fields(unknown: list[str], duplicates: list[str]) -> list[str]:
+    """One sentence a field that the kind does not have, or that was said twice."""
+    return [f"unknown field {quote(path)}" for path in unknown] + [
+        f"duplicate field {quote(path)}" for path in duplicates
+    ]
+
+
+def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, list[str]]:
+    """The body as a JSON object that says which kind it is, and the fields it says twice."""
+    if media == PROTOBUF:
+        try:
+            return protobuf.decode(body, api_version, kind), []
+        except protobuf.BadProtobuf as wrong:
+            raise errors.bad_request(
+                f"the object provided is unrecognized (must be of type {kind}): {wrong}"
+            ) from wrong
+    if media not in _PARSERS:
+        raise errors.unsupported_media_type(OFFERED)
+    try:
+        parsed = _PARSERS[media](body)
+        said_version, said_kind = identify(parsed.value)
+    except (jsontext.BadJson, yamltext.BadYaml) as wrong:
+        reason = f"couldn't get version/kind; json parse error: {wrong}"
+        raise errors.bad_request(unrecognized(body, kind, reason)) from wrong
+    except shapes.TypeMismatch as wrong:
+        raise errors.bad_request(unrecognized(body, kind, str(wrong))) from wrong
+    value = parsed.value or {}
+    value["apiVersion"], value["kind"] = said_version or api_version, said_kind or kind
+    return value, parsed.duplicates
+
+
+def _check_registered(api_version: str, kind: str, expected: str) -> None:
+    if shapes.find(api_version, kind) is not None:
+        return
+    scheme = _SCHEMES.get(api_version.rpartition("/")[0], _SCHEME)
+    reason = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
+    raise errors.bad_request(cannot_be_handled(api_version, kind, expected, reason))

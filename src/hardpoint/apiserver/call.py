@@ -1,0 +1,76 @@
+"""One request on its walk, and what every step of the walk may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from hardpoint.apiserver.admission.chain import Chain
+from hardpoint.apiserver.hub import Hub
+from hardpoint.apiserver.options import Query, parse_query
+from hardpoint.apiserver.places import Place, place
+from hardpoint.apiserver.registry import Registry
+from hardpoint.apiserver.target import Target
+from hardpoint.machinery.kinds import Kind, Subresource
+from hardpoint.machinery.messages import Request, User
+from hardpoint.store.contract import Store
+
+Json = dict[str, Any]
+
+
+class Allotter(Protocol):
+    """Gives an object what only one object may have: an IP address, a port."""
+
+    def allot(self, obj: Json, old: Json | None, *, dry_run: bool) -> AbstractAsyncContextManager[None]:
+        """Reserve and fill in; leaving without an error keeps the reservation, leaving with one gives it back."""
+        ...
+
+    async def release(self, obj: Json) -> None:
+        """Give back what an object that is gone had."""
+        ...
+
+
+@dataclass(slots=True)
+class Services:
+    """What the server is made of, as far as the verbs need it."""
+
+    store: Store
+    hub: Hub
+    registry: Registry
+    admission: Chain
+    allotters: Mapping[str, Allotter]
+    """Who gives out what must be unique across objects, by resource."""
+    now: Callable[[], datetime]
+    """The time, in UTC."""
+
+
+@dataclass(slots=True)
+class Call:
+    """An authenticated, authorized request for a resource."""
+
+    services: Services
+    request: Request
+    target: Target
+    kind: Kind
+    subresource: Subresource | None
+    verb: str
+    user: User
+    warnings: list[str] = field(default_factory=list)
+    """Each becomes a Warning header of the answer."""
+
+    @property
+    def place(self) -> Place:
+        return place(self.kind)
+
+    @property
+    def query(self) -> Query:
+        return parse_query(self.request.query)
+
+    @property
+    def key(self) -> str:
+        """The store's key of the object the target names."""
+        namespace = self.target.namespace if self.kind.namespaced else ""
+        return place(self.kind).key(namespace, self.target.name)

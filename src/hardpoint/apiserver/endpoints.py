@@ -1,0 +1,86 @@
+"""What each endpoint of an object may change of it. The rest stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hardpoint.apiserver.traits import KEEPS_LABELS_ON_STATUS, has_status
+from hardpoint.machinery.kinds import Kind
+
+Json = dict[str, Any]
+
+
+def keep_to_endpoint(kind: Kind, subresource: str, new: Json, old: Json) -> None:
+    """Undo in `new` what may not be changed through this endpoint."""
+    if subresource:
+        _RULES[subresource](kind, new, old)
+    elif has_status(kind):
+        _keep(new, old, "status")
+
+
+def _keep(new: Json, old: Json, name: str) -> None:
+    if name in old:
+        new[name] = old[name]
+    else:
+        new.pop(name, None)
+
+
+def _only_status(kind: Kind, new: Json, old: Json) -> None:
+    for name in (new.keys() | old.keys()) - {"status", "metadata"}:
+        _keep(new, old, name)
+    _keep(new["metadata"], old["metadata"], "ownerReferences")
+    if kind.kind in KEEPS_LABELS_ON_STATUS:
+        _keep(new["metadata"], old["metadata"], "labels")
+
+
+def _only_conditions(kind: Kind, new: Json, old: Json) -> None:
+    """A signing request's approval: the Approved and Denied conditions; the rest of status is the signer's."""
+    conditions = (new.get("status") or {}).get("conditions")
+    _only_status(kind, new, old)
+    new["status"] = dict(old.get("status") or {})
+    if conditions is not None:
+        new["status"]["conditions"] = conditions
+
+
+def _only_spec(*fields: str) -> Callable[[Kind, Json, Json], None]:
+    def keep(_: Kind, new: Json, old: Json) -> None:
+        asked = new.get("spec") or {}
+        for name in new.keys() | old.keys():
+            _keep(new, old, name)
+        new["spec"] = dict(old.get("spec") or {})
+        for name in fields:
+            _keep(new["spec"], asked, name)
+
+    return keep
+
+
+def _only_resources(kind: Kind, new: Json, old: Json) -> None:
+    """A pod's resize: the resources of its containers, matched by name, and of the pod as a whole."""
+    asked = new.get("spec") or {}
+    _only_spec("resources")(kind, new, old)
+    for listed in ("containers", "initContainers"):
+        resources = {each.get("name"): each.get("resources") or {} for each in asked.get(listed) or []}
+        policies = {each.get("name"): each.get("resizePolicy") for each in asked.get(listed) or []}
+        if listed in new["spec"]:
+            new["spec"][listed] = [
+                _resized(each, resources.get(each["name"]), policies.get(each["name"])) for each in new["spec"][listed]
+            ]
+
+
+def _resized(container: Json, resources: Json | None, policy: list[Json] | None) -> Json:
+    resized = dict(container)
+    if resources is not None:
+        resized["resources"] = resources
+    if policy is not None:
+        resized["resizePolicy"] = policy
+    return resized
+
+
+_RULES: Mapping[str, Callable[[Kind, Json, Json], None]] = {
+    "status": _only_status,
+    "approval": _only_conditions,
+    "ephemeralcontainers": _only_spec("ephemeralContainers"),
+    "finalize": _only_spec("finalizers"),
+    "resize": _only_resources,
+}

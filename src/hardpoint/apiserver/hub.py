@@ -1,0 +1,233 @@
+"""The watch cache: every write once, for however many watchers.
+
+The hub follows the store with one watch and keeps the newest events of each place in a bounded log. A watcher is a
+position in such a log: it holds no queue of its own, so a slow one costs nothing, and one that falls out of the log is
+closed. An event is decoded and encoded at most once per form, whoever asks first. Whoever wants to start further back
+than the log reaches reads from the store, until it has caught up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice
+from typing import Any
+
+from hardpoint.apiserver.places import ROOT, Place
+from hardpoint.machinery.errors import StoreError
+from hardpoint.store.contract import Compacted, Event, Store
+
+Json = dict[str, Any]
+
+LOG_EVENTS_MAX = 16_384
+LOG_BYTES_MAX = 32 * 1024 * 1024
+
+
+class Change:
+    """One event of one place, with everything that was ever derived from it."""
+
+    __slots__ = ("_forms", "_objects", "key", "previous", "revision", "value")
+
+    def __init__(self, event: Event) -> None:
+        self.key = event.key
+        self.value = event.value
+        self.revision = event.revision
+        self.previous = event.previous
+        self._objects: dict[tuple[str, bool], Json] = {}
+        self._forms: dict[Any, bytes] = {}
+
+    @property
+    def size(self) -> int:
+        return len(self.value or b"") + len(self.previous or b"")
+
+    def new(self, place: Place) -> Json | None:
+        """The object after the write, shared: not to be changed."""
+        return self._object(place, self.value, is_new=True)
+
+    def old(self, place: Place) -> Json | None:
+        """The object before the write, as of this revision, shared: not to be changed."""
+        return self._object(place, self.previous, is_new=False)
+
+    def _object(self, place: Place, value: bytes | None, *, is_new: bool) -> Json | None:
+        if value is None:
+            return None
+        name = (place.kind.api_version, is_new)
+        found = self._objects.get(name)
+        if found is None:
+            found = self._objects[name] = place.load(value, self.revision)
+        return found
+
+    def form(self, name: Any, make: Callable[[], bytes]) -> bytes:
+        """The bytes some form of this change has, made once."""
+        made = self._forms.get(name)
+        if made is None:
+            made = self._forms[name] = make()
+        return made
+
+
+class Log:
+    """The newest changes of one prefix, and who waits for the next."""
+
+    __slots__ = ("_bytes", "_waiting", "changes", "floor", "start")
+
+    def __init__(self, floor: int) -> None:
+        self.changes: deque[Change] = deque()
+        self.start = 0
+        """The position of the first change that is still here; it only grows."""
+        self.floor = floor
+        """Everything after this revision is here, or still to come."""
+        self._bytes = 0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.changes)
+
+    def append(self, change: Change) -> None:
+        self.changes.append(change)
+        self._bytes += change.size
+        while len(self.changes) > LOG_EVENTS_MAX or (self._bytes > LOG_BYTES_MAX and len(self.changes) > 1):
+            gone = self.changes.popleft()
+            self.start += 1
+            self.floor = gone.revision
+            self._bytes -= gone.size
+
+    def wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def grown(self, position: int, seconds: float) -> bool:
+        """Wait until there is a change at `position`, at most `seconds`; whether there is."""
+        if position < self.end:
+            return True
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(future)
+        timer = loop.call_later(seconds, _release, future)
+        try:
+            await future
+        finally:
+            timer.cancel()
+        return position < self.end
+
+    def position_after(self, revision: int) -> int:
+        """Where the changes after `revision` begin, which must not be before the floor."""
+        position = self.end
+        for change in reversed(self.changes):
+            if change.revision <= revision:
+                break
+            position -= 1
+        return position
+
+
+def _release(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class FellBehind(StoreError):
+    """A watcher was too slow: what it has not seen is no longer in memory."""
+
+
+class Hub:
+    """All logs, fed by one watch of the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._logs: dict[str, Log] = {}
+        self._began = 0
+        self.revision = 0
+        """Every write up to this revision is in its log."""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Follow the store until left. If the store ends the watch, the body is cancelled and the error comes out."""
+        self._began = self.revision = await self._store.revision()
+        async with self._store.watch(ROOT, after=self._began) as batches, asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(self._follow(batches), name="watch hub")
+            try:
+                yield
+            finally:
+                following.cancel()
+
+    async def _follow(self, batches: AsyncIterator[Sequence[Event]]) -> None:
+        async for batch in batches:
+            self.publish(batch)
+        raise StoreError("the store ended the watch that all watchers depend on")
+
+    def publish(self, batch: Sequence[Event]) -> None:
+        """Append a batch to its logs and wake who waits, once per log."""
+        touched: dict[int, Log] = {}
+        for event in batch:
+            each = self._log(_place_prefix(event.key))
+            each.append(Change(event))
+            touched[id(each)] = each
+        self.revision = batch[-1].revision
+        for each in touched.values():
+            each.wake()
+
+    def _log(self, prefix: str) -> Log:
+        found = self._logs.get(prefix)
+        if found is None:
+            found = self._logs[prefix] = Log(self._began)
+        return found
+
+    async def changes(
+        self, place: Place, *, after: int, patience_seconds: Callable[[], float]
+    ) -> AsyncIterator[Sequence[Change]]:
+        """Batches of a place's changes after a revision; an empty one whenever nothing came for `patience_seconds`.
+
+        Raises Compacted if they are forgotten, FellBehind if the caller takes them too slowly.
+        """
+        seen = after
+        followed = self._log(place.prefix)
+        if seen < followed.floor:
+            async for batch in self._from_store(place, seen, patience_seconds):
+                if batch:
+                    seen = batch[-1].revision
+                yield batch
+                if seen >= followed.floor:
+                    break
+        position = followed.position_after(seen)
+        while True:
+            if not await followed.grown(position, patience_seconds()):
+                yield ()
+                continue
+            if position < followed.start:
+                raise FellBehind(f"the watcher is {followed.start - position} events late")
+            first = position - followed.start
+            batch = [change for change in islice(followed.changes, first, None) if change.revision > seen]
+            position = followed.end
+            if batch:
+                yield batch
+
+    async def _from_store(
+        self, place: Place, after: int, patience_seconds: Callable[[], float]
+    ) -> AsyncIterator[Sequence[Change]]:
+        async with self._store.watch(place.prefix, after=after) as batches:
+            pending = asyncio.ensure_future(anext(batches))
+            try:
+                while True:
+                    done, _ = await asyncio.wait([pending], timeout=patience_seconds())
+                    if not done:
+                        yield ()
+                        continue
+                    try:
+                        events = pending.result()
+                    except StopAsyncIteration:
+                        raise Compacted(after, self.revision) from None
+                    yield [Change(event) for event in events]
+                    pending = asyncio.ensure_future(anext(batches))
+            finally:
+                pending.cancel()
+                await asyncio.wait([pending])
+
+
+def _place_prefix(key: str) -> str:
+    """`/registry/<group>/<plural>/` of a key."""
+    end = key.index("/", key.index("/", len(ROOT)) + 1) + 1
+    return key[:end]

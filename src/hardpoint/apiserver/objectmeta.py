@@ -1,0 +1,120 @@
+"""The part of an object's metadata that belongs to the server."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+from uuid import UUID
+
+from hardpoint.apiserver.traits import TRACKS_GENERATION, has_status
+from hardpoint.machinery import errors
+from hardpoint.machinery.kinds import Kind
+
+Json = dict[str, Any]
+
+NAME_LENGTH_MAX = 63
+SUFFIX_LENGTH = 5
+# No vowels and nothing that reads like another letter: no words are made by accident.
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SERVERS_OWN = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "selfLink",
+    "uid",
+)
+_KEPT_ON_UPDATE = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+_random = random.SystemRandom()
+
+
+def generated_name(base: str) -> str:
+    """`base`, shortened if it must be, and five random letters."""
+    suffix = "".join(_random.choices(_SUFFIX_LETTERS, k=SUFFIX_LENGTH))
+    return base[: NAME_LENGTH_MAX - SUFFIX_LENGTH] + suffix
+
+
+def new_uid() -> str:
+    return str(UUID(int=_random.getrandbits(128), version=4))
+
+
+def put_in_namespace(kind: Kind, obj: Json, namespace: str) -> None:
+    """Give the object the namespace of the URL. Raises 400 if it says another."""
+    metadata = obj["metadata"]
+    if not kind.namespaced:
+        metadata.pop("namespace", None)
+        return
+    if metadata.get("namespace", namespace) != namespace:
+        raise errors.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    metadata["namespace"] = namespace
+
+
+def begin(kind: Kind, obj: Json, *, now: str) -> None:
+    """Fill the server's own fields of an object that is about to be created."""
+    metadata = obj["metadata"]
+    if metadata.pop("resourceVersion", None):
+        raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
+    for name in _SERVERS_OWN:
+        metadata.pop(name, None)
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = generated_name(metadata["generateName"])
+    metadata["uid"] = new_uid()
+    metadata["creationTimestamp"] = now
+    if kind.kind in TRACKS_GENERATION:
+        metadata["generation"] = 1
+
+
+def check_name(obj: Json, name: str) -> None:
+    """Give the object the name of the URL. Raises 400 if it says another."""
+    said = obj["metadata"].setdefault("name", name)
+    if said != name:
+        raise errors.bad_request(f"the name of the object ({said}) does not match the name on the URL ({name})")
+
+
+def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -> None:
+    """Keep the server's own fields of an object that is about to replace `old`. Raises 400 or 409."""
+    metadata, before = obj["metadata"], old["metadata"]
+    check_name(obj, name)
+    put_in_namespace(kind, obj, namespace)
+    uid = metadata.get("uid")
+    if uid and uid != before.get("uid"):
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {before.get('uid')}"
+        raise errors.conflict(kind.resource, name, why)
+    metadata.pop("selfLink", None)
+    metadata.pop("managedFields", None)
+    for field in _KEPT_ON_UPDATE:
+        if field in before:
+            metadata[field] = before[field]
+        else:
+            metadata.pop(field, None)
+
+
+def bump_generation(kind: Kind, obj: Json, old: Json) -> None:
+    """Count one more generation if what the object asks for has changed."""
+    if kind.kind in TRACKS_GENERATION and _asked(kind, obj) != _asked(kind, old):
+        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _asked(kind: Kind, obj: Json) -> Json:
+    """What an object asks for: all but metadata, and status where that is told elsewhere."""
+    rest = {name: value for name, value in obj.items() if name != "metadata"}
+    if has_status(kind):
+        rest.pop("status", None)
+    return rest
+
+
+def is_terminating(obj: Json) -> bool:
+    return "deletionTimestamp" in obj["metadata"]
+
+
+def is_gone(obj: Json) -> bool:
+    """Whether a terminating object has nothing left to wait for."""
+    metadata = obj["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    if obj["kind"] == "Namespace" and obj["spec"].get("finalizers"):
+        return False
+    return not metadata.get("deletionGracePeriodSeconds")

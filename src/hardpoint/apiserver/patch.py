@@ -1,0 +1,114 @@
+"""PATCH: a change of an object, told in one of three languages.
+
+The patch is applied to the object as clients see it, the result is decoded like a PUT's body, and then takes the way
+of every update. A resourceVersion or uid inside the patch is a precondition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hardpoint.apiserver import bodies
+from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.options import WriteOptions, write_options
+from hardpoint.apiserver.update import Successor, replace
+from hardpoint.machinery import errors, fielderrors, jsonpatch, jsontext, mergepatch, shapes, strategicmerge
+from hardpoint.machinery.fielderrors import show
+from hardpoint.machinery.messages import Response
+from hardpoint.machinery.shapes.refusals import json_type
+
+Json = dict[str, Any]
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
+OPERATIONS_MAX = 10_000
+
+
+async def patch(call: Call) -> Response:
+    media = bodies.media_type(call.request.headers.get("content-type", ""))
+    if media not in OFFERED:
+        raise errors.unsupported_media_type(OFFERED)
+    options = write_options(call.request.query, kind="PatchOptions")
+    if options.force is not None:
+        wrong = fielderrors.forbidden("force", "may not be specified for non-apply patch")
+        raise errors.invalid("PatchOptions.meta.k8s.io", "", [wrong])
+    return await replace(call, successor(call, media, options), options)
+
+
+def successor(call: Call, media: str, options: WriteOptions) -> Successor:
+    """From an object to the same object patched."""
+
+    async def patched(old: Json) -> Json:
+        return apply_patch(call, media, old, call.kind.api_version, call.kind.kind, options)
+
+    return patched
+
+
+def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, options: WriteOptions) -> Json:
+    """`old` with the call's patch applied, decoded as `kind`."""
+    parsed = _parsed(call.request.body)
+    shape = shapes.shape(api_version, kind)
+    value = _applied(media, parsed.value, old, shape)
+    for field, expected in (("apiVersion", api_version), ("kind", kind)):
+        if value.get(field) != expected:
+            raise errors.bad_request(f"a patch may not change {field} from {expected!r} to {value.get(field)!r}")
+    try:
+        decoded = shape.decode(value)
+    except shapes.TypeMismatch as wrong:
+        raise _refused(call, str(wrong)) from wrong
+    problems = bodies.unknown_fields(decoded.unknown, parsed.duplicates)
+    if problems and options.field_validation == "Strict":
+        raise _refused(call, f"strict decoding error: {', '.join(problems)}")
+    if options.field_validation == "Warn":
+        call.warnings += [problem for problem in problems if problem not in call.warnings]
+    return decoded.object
+
+
+def _parsed(body: bytes) -> jsontext.Parsed:
+    try:
+        return jsontext.parse(body)
+    except jsontext.BadJson as wrong:
+        raise errors.bad_request(f"error decoding patch: {wrong}") from wrong
+
+
+def _applied(media: str, change: Any, old: Json, shape: shapes.Shape) -> Json:
+    if media == JSON_PATCH:
+        return _json_patched(change, old)
+    if not isinstance(change, dict):
+        found = json_type(change)
+        raise errors.bad_request(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
+    if media == MERGE_PATCH:
+        merged: Json = mergepatch.merge(old, change)
+        return merged
+    try:
+        return strategicmerge.merge(old, change, shape)
+    except strategicmerge.BadPatch as wrong:
+        raise errors.bad_request(str(wrong)) from wrong
+
+
+def _json_patched(change: Any, old: Json) -> Json:
+    if isinstance(change, list) and len(change) > OPERATIONS_MAX:
+        raise errors.ApiError(
+            413,
+            "RequestEntityTooLarge",
+            "Request entity too large: The allowed maximum operations in a JSON patch is "
+            f"{OPERATIONS_MAX}, got {len(change)}",
+        )
+    try:
+        patched = jsonpatch.apply(old, change)
+    except jsonpatch.BadPatch as wrong:
+        raise errors.bad_request(str(wrong)) from wrong
+    except jsonpatch.PatchFailed as wrong:
+        raise errors.unprocessable() from wrong
+    if not isinstance(patched, dict):
+        raise errors.unprocessable()
+    return patched
+
+
+def _refused(call: Call, why: str) -> errors.ApiError:
+    body = call.request.body.decode(errors="replace")
+    wrong = fielderrors.FieldError("FieldValueInvalid", "patch", show(body), why)
+    return errors.invalid(call.kind.qualified, call.target.name, [wrong])

@@ -1,0 +1,82 @@
+"""Where in the store a kind's objects are, and in which version.
+
+A kind's prefix is `/registry/<group>/<plural>/`, `core` standing for the empty group. Kinds that are two faces of one
+thing share a place: what they store is the place's own kind, and the other face is converted on the way in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from hardpoint.machinery import conversion
+from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.stored import to_item, to_object, to_stored, to_wire
+from hardpoint.store.contract import KeyValue
+
+Json = dict[str, Any]
+
+ROOT = "/registry/"
+
+# The group, version and kind that is stored, for kinds that are stored as another.
+STORED_AS: Mapping[tuple[str, str, str], tuple[str, str, str]] = {
+    ("autoscaling", "v1", "HorizontalPodAutoscaler"): ("autoscaling", "v2", "HorizontalPodAutoscaler"),
+    ("events.k8s.io", "v1", "Event"): ("", "v1", "Event"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The home of a kind's objects, and how they pass its door."""
+
+    kind: Kind
+    prefix: str
+    convert_in: conversion.Convert | None
+    convert_out: conversion.Convert | None
+    names_items: bool
+    """Whether the items of a list carry apiVersion and kind: custom resources do, built-in kinds do not."""
+
+    def key(self, namespace: str, name: str) -> str:
+        return f"{self.prefix}{namespace}/{name}" if namespace else f"{self.prefix}{name}"
+
+    def range_prefix(self, namespace: str) -> str:
+        """The prefix of one namespace's objects, or of all."""
+        return f"{self.prefix}{namespace}/" if namespace else self.prefix
+
+    def dump(self, obj: Json) -> bytes:
+        return to_stored(self.convert_in(obj) if self.convert_in else obj)
+
+    def load(self, value: bytes, revision: int) -> Json:
+        obj = to_object(value, revision)
+        return self.convert_out(obj) if self.convert_out else obj
+
+    def wire(self, value: bytes, revision: int) -> bytes:
+        """A whole object's JSON."""
+        return encode(self.load(value, revision)) if self.convert_out else to_wire(value, revision)
+
+    def item(self, value: bytes, revision: int) -> bytes:
+        """A list item's JSON."""
+        if self.convert_out or self.names_items:
+            return self.wire(value, revision)
+        return to_item(value, revision)
+
+    def found(self, found: KeyValue) -> Json:
+        return self.load(found.value, found.revision)
+
+
+@cache
+def place(kind: Kind) -> Place:
+    """The place of a kind."""
+    face = (kind.group, kind.version, kind.kind)
+    group, version, name = STORED_AS.get(face, face)
+    stored = (group, version, name)
+    return Place(
+        kind=kind,
+        prefix=f"{ROOT}{group or 'core'}/{kind.plural}/",
+        convert_in=conversion.between(face, stored),
+        convert_out=conversion.between(stored, face),
+        names_items=False,
+    )

@@ -1,0 +1,101 @@
+"""Questions that are answered and not stored: who am I, may I."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hardpoint.apiserver import answers, bodies, objectmeta
+from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.identity import MASTERS, authorize
+from hardpoint.apiserver.options import write_options
+from hardpoint.apiserver.target import Target
+from hardpoint.machinery import defaults, errors, validation
+from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.messages import Response, User
+from hardpoint.machinery.timestamps import format_time
+
+Json = dict[str, Any]
+
+
+async def review(call: Call) -> Response:
+    """POST one of the reviews."""
+    options = write_options(call.request.query, kind="CreateOptions")
+    kind = call.kind
+    obj = bodies.read(call, kind.api_version, kind.kind, field_validation=options.field_validation)
+    defaults.apply(kind, obj)
+    objectmeta.put_in_namespace(kind, obj, call.target.namespace)
+    wrong = validation.of_kind(kind, obj)
+    if wrong:
+        raise errors.invalid(kind.qualified, obj["metadata"].get("name", ""), wrong)
+    obj["status"] = _STATUS[kind.kind](call, obj)
+    return answers.value(call, obj, status=201)
+
+
+def _user_info(user: User) -> Json:
+    info: Json = {"username": user.name}
+    if user.uid:
+        info["uid"] = user.uid
+    info["groups"] = list(user.groups)
+    if user.extra:
+        info["extra"] = {name: list(values) for name, values in user.extra.items()}
+    return info
+
+
+def _whoami(call: Call, obj: Json) -> Json:
+    obj["metadata"]["creationTimestamp"] = format_time(call.services.now())
+    return {"userInfo": _user_info(call.user)}
+
+
+def _token(call: Call, obj: Json) -> Json:
+    return {"user": {}, "error": "[invalid bearer token]"}
+
+
+def _access(call: Call, obj: Json) -> Json:
+    spec = obj["spec"]
+    if obj["kind"] == "SelfSubjectAccessReview":
+        user = call.user
+    else:
+        user = User(spec.get("user", ""), tuple(spec.get("groups") or ()), spec.get("uid", ""))
+    asked = spec.get("resourceAttributes")
+    if asked is not None:
+        target = Target(
+            "",
+            asked.get("group", ""),
+            asked.get("version", ""),
+            asked.get("resource", "") or "*",
+            asked.get("namespace", ""),
+            asked.get("name", ""),
+            asked.get("subresource", ""),
+        )
+        verb = asked.get("verb", "")
+    else:
+        path = spec.get("nonResourceAttributes") or {}
+        target, verb = Target(path.get("path", "")), path.get("verb", "")
+    try:
+        authorize(user, verb, target)
+    except ApiError:
+        return {"allowed": False}
+    return {"allowed": True}
+
+
+def _rules(call: Call, obj: Json) -> Json:
+    everything = MASTERS in call.user.groups
+    resource = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}] if everything else []
+    paths = ["*"] if everything else ["/healthz", "/livez", "/readyz", "/version", "/version/"]
+    verbs = ["*"] if everything else ["get"]
+    return {
+        "resourceRules": resource,
+        "nonResourceRules": [{"verbs": verbs, "nonResourceURLs": paths}],
+        "incomplete": False,
+    }
+
+
+_STATUS: Mapping[str, Callable[[Call, Json], Json]] = {
+    "LocalSubjectAccessReview": _access,
+    "SelfSubjectAccessReview": _access,
+    "SelfSubjectReview": _whoami,
+    "SelfSubjectRulesReview": _rules,
+    "SubjectAccessReview": _access,
+    "TokenReview": _token,
+}

@@ -1,0 +1,113 @@
+"""How kinds differ in what the server does with their metadata, as data.
+
+The rows are the facts of kube-apiserver's registry strategies. A kind that is not named behaves like most kinds: PUT
+without a resourceVersion is allowed and does not create, a delete answers with a Status, generation is not tracked.
+"""
+
+from __future__ import annotations
+
+from hardpoint.machinery.kinds import Kind
+
+_RBAC = frozenset(("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"))
+_ADMISSION = frozenset(
+    (
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+        "MutatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+    )
+)
+_DEVICES = frozenset(("DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"))
+
+# PUT must name the resourceVersion it replaces.
+NEEDS_RESOURCE_VERSION = _ADMISSION | {
+    "APIService",
+    "CSIDriver",
+    "CSINode",
+    "CSIStorageCapacity",
+    "ClusterTrustBundle",
+    "CustomResourceDefinition",
+    "Lease",
+    "PodDisruptionBudget",
+    "RuntimeClass",
+    "StorageVersionMigration",
+    "VolumeAttachment",
+}
+
+# PUT on a name that does not exist creates it.
+CREATED_BY_UPDATE = _RBAC | {"Endpoints", "Event", "Lease", "LimitRange", "RuntimeClass", "Service"}
+
+# DELETE answers with the object instead of a Status.
+ANSWERS_DELETE_WITH_OBJECT = _DEVICES | {
+    "CSIDriver",
+    "CSINode",
+    "Namespace",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Pod",
+    "PodTemplate",
+    "ResourceQuota",
+    "Service",
+    "ServiceAccount",
+    "StorageClass",
+    "VolumeAttachment",
+    "VolumeAttributesClass",
+}
+
+# metadata.generation is 1 at create and grows when anything outside metadata and status changes.
+TRACKS_GENERATION = _ADMISSION | {
+    "CronJob",
+    "CustomResourceDefinition",
+    "DaemonSet",
+    "Deployment",
+    "DeviceClass",
+    "DeviceTaintRule",
+    "EndpointSlice",
+    "FlowSchema",
+    "HorizontalPodAutoscaler",
+    "Ingress",
+    "IngressClass",
+    "Job",
+    "NetworkPolicy",
+    "Pod",
+    "PodDisruptionBudget",
+    "PodTemplate",
+    "PriorityClass",
+    "PriorityLevelConfiguration",
+    "ReplicaSet",
+    "ReplicationController",
+    "ResourceSlice",
+    "StatefulSet",
+}
+
+# Dependents are orphaned unless the client says otherwise.
+ORPHANS_BY_DEFAULT = frozenset(("Job", "ReplicationController"))
+
+# What a client writes into status when it creates one of these is kept.
+KEEPS_STATUS_ON_CREATE = frozenset(("Node",))
+
+# `/status` keeps the labels of these as they were.
+KEEPS_LABELS_ON_STATUS = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
+
+# Forgotten after this time.
+TTL_SECONDS = {"Event": 3600}
+
+# Answered, never stored.
+VIRTUAL = frozenset(
+    (
+        "Binding",
+        "LocalSubjectAccessReview",
+        "SelfSubjectAccessReview",
+        "SelfSubjectReview",
+        "SelfSubjectRulesReview",
+        "SubjectAccessReview",
+        "TokenReview",
+    )
+)
+
+
+def has_status(kind: Kind) -> bool:
+    """Whether status has an endpoint of its own, and so is out of reach of the main one."""
+    return any(sub.name == "status" for sub in kind.subresources)

@@ -1,0 +1,140 @@
+"""PUT: an object in place of another; and the way every change of an existing object takes.
+
+`replace` reads the object, asks for its successor, and stores that, if nobody else was faster. Then it reads again and
+asks again, unless the client insisted on a resourceVersion. PATCH and the subresources come by the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from hardpoint.apiserver import answers, bodies, objectmeta
+from hardpoint.apiserver.admission.contract import Attributes
+from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.create import create_object
+from hardpoint.apiserver.endpoints import keep_to_endpoint
+from hardpoint.apiserver.options import WriteOptions, write_options
+from hardpoint.apiserver.traits import CREATED_BY_UPDATE, NEEDS_RESOURCE_VERSION, TTL_SECONDS
+from hardpoint.machinery import defaults, errors, fielderrors, strategies, validation
+from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.messages import Response
+from hardpoint.store.contract import KeyValue, Mismatch
+
+Json = dict[str, Any]
+Successor = Callable[[Json], Awaitable[Json]]
+"""From the object as it stands to what should replace it: a new object, the old one untouched."""
+
+ATTEMPTS_MAX = 32
+
+
+async def update(call: Call) -> Response:
+    options = write_options(call.request.query, kind="UpdateOptions")
+    kind = call.kind
+    obj = bodies.read(call, kind.api_version, kind.kind, field_validation=options.field_validation)
+
+    async def successor(_: Json) -> Json:
+        return obj
+
+    if kind.kind in CREATED_BY_UPDATE and not call.subresource and await call.services.store.get(call.key) is None:
+        objectmeta.check_name(obj, call.target.name)
+        return await create_object(call, obj, options)
+    return await replace(call, successor, options, keeps_version=True)
+
+
+async def replace(call: Call, successor: Successor, options: WriteOptions, *, keeps_version: bool = False) -> Response:
+    """Store what `successor` makes of the object and answer with it.
+
+    The successor's resourceVersion, if it has one, is a precondition; with `keeps_version` a kind may insist on it.
+    """
+    written = await replace_object(call, successor, options, keeps_version=keeps_version)
+    return answers.one(call, written)
+
+
+async def replace_object(
+    call: Call, successor: Successor, options: WriteOptions, *, keeps_version: bool = False, raw: bool = False
+) -> bytes:
+    """As `replace`, but returns the wire form of the object.
+
+    A `raw` successor was made by the server itself from the old object: it is stored as it is.
+    """
+    store, place = call.services.store, call.place
+    found = await store.get(call.key)
+    for _ in range(ATTEMPTS_MAX):
+        if found is None:
+            raise errors.not_found(call.kind.resource, call.target.name)
+        old = place.found(found)
+        new = await successor(old)
+        said_version = new["metadata"].get("resourceVersion")
+        _check_version(call, new, old, required=keeps_version)
+        if not raw:
+            await _prepare(call, new, old, options)
+        try:
+            return await _commit(call, new, old, found, options)
+        except Mismatch as lost:
+            if keeps_version and said_version:
+                raise errors.conflict(call.kind.resource, call.target.name) from lost
+            found = lost.current
+    raise errors.conflict(call.kind.resource, call.target.name)
+
+
+def _check_version(call: Call, new: Json, old: Json, *, required: bool) -> None:
+    said = new["metadata"].get("resourceVersion")
+    if said and said != old["metadata"]["resourceVersion"]:
+        raise errors.conflict(call.kind.resource, call.target.name)
+    if not said and required and call.kind.kind in NEEDS_RESOURCE_VERSION:
+        why = fielderrors.invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        raise errors.invalid(call.kind.qualified, call.target.name, [why])
+
+
+async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> None:
+    kind, admission = call.kind, call.services.admission
+    defaults.apply(kind, new)
+    attributes = Attributes(
+        kind=kind,
+        operation="UPDATE",
+        namespace=call.target.namespace,
+        name=call.target.name,
+        object=new,
+        old=old,
+        user=call.user,
+        subresource=call.target.subresource,
+        dry_run=options.dry_run,
+        warnings=call.warnings,
+    )
+    await admission.mutate(attributes)
+    namespace = call.target.namespace if kind.namespaced else ""
+    objectmeta.carry_over(kind, new, old, name=call.target.name, namespace=namespace)
+    keep_to_endpoint(kind, call.target.subresource, new, old)
+    strategies.prepare_update(kind, new, old)
+    objectmeta.bump_generation(kind, new, old)
+    wrong = validation.on_update(kind, new, old)
+    if wrong:
+        raise errors.invalid(kind.qualified, call.target.name, wrong)
+    call.warnings += strategies.warn_update(kind, new, old)
+    await admission.validate(attributes)
+
+
+async def _commit(call: Call, new: Json, old: Json, found: KeyValue, options: WriteOptions) -> bytes:
+    allotter = call.services.allotters.get(call.kind.resource)
+    if allotter is None or call.target.subresource:
+        return await _write(call, new, old, found, options)
+    async with allotter.allot(new, old, dry_run=options.dry_run):
+        return await _write(call, new, old, found, options)
+
+
+async def _write(call: Call, new: Json, old: Json, found: KeyValue, options: WriteOptions) -> bytes:
+    store, place = call.services.store, call.place
+    new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+    if new == old:
+        return place.wire(found.value, found.revision)
+    if options.dry_run:
+        return encode(new)
+    if objectmeta.is_gone(new):
+        # The last finalizer went with this write: the object goes too, and the client sees what it sent.
+        await store.delete(call.key, expected=found.revision)
+        return encode(new)
+    value = place.dump(new)
+    ttl_seconds = TTL_SECONDS.get(call.kind.kind, 0)
+    revision = await store.update(call.key, value, expected=found.revision, ttl_seconds=ttl_seconds)
+    return place.wire(value, revision)

@@ -1,0 +1,184 @@
+"""Watch a collection: a stream of lines, one event each.
+
+Events are relative to the selection: an object that begins to match is ADDED, one that ceases to is DELETED. The line
+of an event is made once and shared by all watchers of the same form. Errors after the first byte are ERROR events.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Any
+
+import orjson
+
+from hardpoint.apiserver import answers
+from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.freshness import wait_until_reached
+from hardpoint.apiserver.hub import Change, FellBehind
+from hardpoint.apiserver.negotiation import Form
+from hardpoint.apiserver.options import ListOptions, list_options, resource_version
+from hardpoint.apiserver.selection import Selection, select
+from hardpoint.machinery import errors
+from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.messages import Response
+from hardpoint.machinery.stored import to_wire
+from hardpoint.store.contract import Compacted
+
+Json = dict[str, Any]
+
+BOOKMARK_SECONDS = 60.0
+LAST_BOOKMARK_SECONDS = 2.0
+DURATION_SECONDS = (1800.0, 3600.0)
+_END = {"k8s.io/initial-events-end": "true"}
+_LINES_PER_CHUNK = 500
+
+
+async def watch(call: Call) -> Response:
+    """The stream, once everything that can be refused has been."""
+    options = list_options(call.request.query, watch=True)
+    form = answers.form_of(call, watch=True)
+    selection = select(call, options)
+    start = resource_version(options.resource_version)
+    return Response(200, stream=_Watcher(call, options, form, selection).lines(start))
+
+
+class _Watcher:
+    """One watch and the form its lines have."""
+
+    def __init__(self, call: Call, options: ListOptions, form: Form, selection: Selection) -> None:
+        self._call = call
+        self._options = options
+        self._form = form
+        self._selection = selection
+        self._place = call.place
+        self._said_columns = False
+        # A line depends on the transform and on the kind's face, and on nothing else of this watcher.
+        self._form_name = (call.kind.api_version, form.transform, form.version)
+        duration = options.timeout_seconds or random.uniform(*DURATION_SECONDS)  # noqa: S311 # spreads reconnects
+        self._deadline = monotonic() + duration
+        self._next_bookmark = monotonic() + min(BOOKMARK_SECONDS, max(duration - LAST_BOOKMARK_SECONDS, 0.0))
+
+    async def lines(self, start: int) -> AsyncIterator[bytes]:
+        try:
+            after = start
+            if self._sends_initial_events(start):
+                if start:
+                    await wait_until_reached(self._call.services.store, start)
+                async for chunk, revision in self._initial():
+                    after = revision
+                    if chunk:
+                        yield chunk
+            else:
+                yield b""  # Sends the headers: clients wait for them before they believe in the watch.
+            async for chunk in self._live(after):
+                yield chunk
+        except Compacted as gone:
+            yield _error(errors.expired(f"too old resource version: {gone.revision} ({gone.floor})"))
+        except ApiError as refused:
+            yield _error(refused)
+        except FellBehind:
+            return
+
+    def _sends_initial_events(self, start: int) -> bool:
+        if self._options.initial_events is not None:
+            return self._options.initial_events
+        return start == 0
+
+    async def _initial(self) -> AsyncIterator[tuple[bytes, int]]:
+        """The present state as ADDED events, then the bookmark that ends it."""
+        store, selection = self._call.services.store, self._selection
+        start, revision = "", 0
+        while True:
+            page = await store.range(selection.prefix, start=start, limit=_LINES_PER_CHUNK, revision=revision)
+            revision = page.revision
+            lines = [
+                self._line("ADDED", found.value, found.revision)
+                for found in page.items
+                if selection.has_key(found.key)
+                and (not selection.needs_object or selection.matches(self._place.found(found)))
+            ]
+            yield b"".join(lines), revision
+            if not page.more:
+                break
+            start = page.items[-1].key + "\0"
+        if self._options.initial_events and self._options.bookmarks:
+            yield self._bookmark(revision, _END), revision
+
+    async def _live(self, after: int) -> AsyncIterator[bytes]:
+        hub = self._call.services.hub
+        async for batch in hub.changes(self._place, after=after, patience_seconds=self._patience_seconds):
+            lines = [line for change in batch if (line := self._changed(change))]
+            if lines:
+                yield b"".join(lines)
+            now = monotonic()
+            if now >= self._next_bookmark:
+                self._next_bookmark = now + BOOKMARK_SECONDS
+                # Everything up to the hub's revision has been delivered: an empty batch says the log has no more.
+                if self._options.bookmarks and not batch:
+                    yield self._bookmark(max(hub.revision, after))
+            if now >= self._deadline:
+                return
+
+    def _patience_seconds(self) -> float:
+        return max(min(self._next_bookmark, self._deadline) - monotonic(), 0.0)
+
+    def _changed(self, change: Change) -> bytes:
+        """The line of a change as this watcher sees it; empty if it does not."""
+        selection = self._selection
+        if not selection.has_key(change.key):
+            return b""
+        if selection.needs_object:
+            new, old = change.new(self._place), change.old(self._place)
+            is_in = new is not None and selection.matches(new)
+            was_in = old is not None and selection.matches(old)
+        else:
+            is_in, was_in = change.value is not None, change.previous is not None
+        if is_in:
+            return self._shared(change, "MODIFIED" if was_in else "ADDED", change.value)
+        return self._shared(change, "DELETED", change.previous) if was_in else b""
+
+    def _shared(self, change: Change, event: str, value: bytes | None) -> bytes:
+        assert value is not None, "an object that matches exists"
+        if self._form.transform == "Table":
+            return self._line(event, value, change.revision)
+        return change.form((event, self._form_name), lambda: self._line(event, value, change.revision))
+
+    def _line(self, event: str, value: bytes, revision: int) -> bytes:
+        if not self._form.transform:
+            wire = self._place.wire(value, revision) if self._place.convert_out else to_wire(value, revision)
+            return b'{"type":"%b","object":%b}\n' % (event.encode(), wire)
+        return self._transformed_line(event, self._place.load(value, revision))
+
+    def _transformed_line(self, event: str, obj: Json) -> bytes:
+        shown = answers.transformed(self._call, self._form, [obj], {}, single=True)
+        if self._form.transform == "Table":
+            if self._said_columns:
+                shown["columnDefinitions"] = None
+            self._said_columns = True
+        return encode({"type": event, "object": shown}) + b"\n"
+
+    def _bookmark(self, revision: int, annotations: Json | None = None) -> bytes:
+        kind = self._call.kind
+        metadata: Json = {"resourceVersion": str(revision), "creationTimestamp": None}
+        if annotations:
+            metadata["annotations"] = annotations
+        obj: Json = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata}
+        if self._form.transform == "Table":
+            row = {"cells": [], "object": answers.metadata_only(obj, self._form.version)}
+            obj = {
+                "kind": "Table",
+                "apiVersion": f"meta.k8s.io/{self._form.version}",
+                "metadata": {"resourceVersion": str(revision)},
+                "columnDefinitions": None,
+                "rows": [row],
+            }
+        elif self._form.transform:
+            obj = answers.metadata_only(obj, self._form.version)
+        return encode({"type": "BOOKMARK", "object": obj}) + b"\n"
+
+
+def _error(refused: ApiError) -> bytes:
+    return orjson.dumps({"type": "ERROR", "object": refused.status()}) + b"\n"
