@@ -12,6 +12,6 @@ server.py      all of them: listen, sweep, stop
 """
 
 from hardpoint.apiserver.http.limits import Limits
-from hardpoint.apiserver.http.server import HttpServer, serve
+from hardpoint.apiserver.http.server import HttpServer, bind, serve
 
-__all__ = ["HttpServer", "Limits", "serve"]
+__all__ = ["HttpServer", "Limits", "bind", "serve"]

@@ -14,6 +14,7 @@ from hardpoint.machinery.messages import Handler
 
 log = logging.getLogger(__name__)
 
+BACKLOG = 1024
 KEEPALIVE_SECONDS = 60
 """When a silent peer is asked whether it is still there, so that watches of machines that vanished end."""
 
@@ -21,18 +22,37 @@ KEEPALIVE_SECONDS = 60
 async def serve(
     handler: Handler,
     *,
-    host: str,
-    port: int,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    bound: socket.socket | None = None,
     ssl_context: ssl.SSLContext,
     limits: Limits | None = None,
 ) -> HttpServer:
-    """Listen on `host` and `port` (0: any free one) and hand requests to `handler` until stopped.
+    """Listen on `host` and `port` (0: any free one), or on a socket `bound` before, and hand requests to `handler`.
 
     Raises OSError if that is not possible.
     """
     server = HttpServer(handler, limits or Limits())
-    await server.listen(host, port, ssl_context)
+    await server.listen(bound or bind(host, port), ssl_context)
     return server
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket for `serve`, so that the port is known, and taken, before there is anything to serve. Raises OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Accepted sockets inherit these.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_SECONDS)
+        bound.bind((host, port))
+        # Two servers may be bound to one port until one of them listens.
+        bound.listen(BACKLOG)
+    except BaseException:
+        bound.close()
+        raise
+    return bound
 
 
 class HttpServer:
@@ -47,22 +67,17 @@ class HttpServer:
         self._emptied = asyncio.Event()
         self._emptied.set()
 
-    async def listen(self, host: str, port: int, ssl_context: ssl.SSLContext) -> None:
+    async def listen(self, bound: socket.socket, ssl_context: ssl.SSLContext) -> None:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: Connection(self, loop),
-            host,
-            port,
+            sock=bound,
             ssl=ssl_context,
             ssl_handshake_timeout=self.limits.handshake_seconds,
             ssl_shutdown_timeout=self.limits.handshake_seconds,
-            backlog=1024,
+            backlog=BACKLOG,
         )
-        for listening in self._server.sockets:
-            # Accepted sockets inherit this.
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_SECONDS)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = bound.getsockname()[1]
         self._sweeper = loop.create_task(self._sweep(), name="connection sweeper")
 
     async def stop(self, *, grace_seconds: float = 10.0) -> None:

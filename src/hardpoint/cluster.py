@@ -1,0 +1,194 @@
+"""The one place where everything is put together: data directory, certificates, store, API server, socket.
+
+    async with Cluster(Options(data_dir=Path("demo"))).running() as cluster:
+        print(cluster.address)
+
+What lower layers need from above is handed to them here; nothing else imports this module but the commands and the
+test fixtures.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hardpoint import datadir
+from hardpoint.apiserver import certificates
+from hardpoint.apiserver.certificates import Pki
+from hardpoint.apiserver.http import bind, serve
+from hardpoint.apiserver.server import ApiServer
+from hardpoint.apiserver.tls import serving_context
+from hardpoint.client.kubeconfig import write_context
+from hardpoint.machinery.errors import ConfigError, HardpointError
+from hardpoint.machinery.messages import Handler
+from hardpoint.store.contract import Store
+from hardpoint.store.open import open_store
+
+DEFAULT_PORT = 6443
+OPEN_FILES = 65_536
+COMPONENTS = ("apiserver",)
+"""What a cluster can run."""
+
+
+class PortTaken(HardpointError):
+    """Somebody else listens where this cluster should."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingFiles:
+    """Certificates of the user's own, in place of those the cluster issues itself."""
+
+    certificate: Path
+    key: Path
+    client_ca: Path
+
+
+@dataclass(frozen=True, slots=True)
+class EtcdFiles:
+    """What a TLS connection to etcd needs."""
+
+    ca: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user can say about a cluster."""
+
+    data_dir: Path
+    name: str = "default"
+    host: str = "127.0.0.1"
+    port: int | None = None
+    """None: 6443 if it is free, else any port."""
+    store: str = "sqlite"
+    etcd: EtcdFiles = field(default_factory=EtcdFiles)
+    kubeconfig: Path | None = None
+    """Where to write a context for this cluster's admin; None writes none."""
+    make_current: bool | None = None
+    serving: ServingFiles | None = None
+
+
+class Cluster:
+    """An embedded cluster. Entering `running` starts it, leaving stops it; nothing acknowledged is lost either way."""
+
+    address = ""
+    context = ""
+    handle: Handler
+    store: Store
+
+    def __init__(self, options: Options, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.options = options
+        self._now = now
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Cluster]:
+        """Serve until left. On entry it is ready and its kubeconfig is written.
+
+        Raises AlreadyRunning, PortTaken, ConfigError, or what the store raises when it cannot be opened.
+        """
+        options = self.options
+        _allow_many_files()
+        async with AsyncExitStack() as stack:
+            stack.enter_context(datadir.held(options.data_dir))
+            pki = certificates.ensure(options.data_dir / datadir.PKI, _own_names(options.host), self._now())
+            bound = stack.enter_context(_bind(options.host, options.port))
+            self.address = _url(options.host, bound.getsockname()[1])
+            self.store = await self._open_store()
+            stack.push_async_callback(self.store.close)
+            api = ApiServer(self.store, host=_reachable(options.host), port=bound.getsockname()[1])
+            await stack.enter_async_context(api.running())
+            self.handle = api.handle
+            await stack.enter_async_context(
+                await serve(api.handle, bound=bound, ssl_context=_context(pki, options.serving))
+            )
+            self._tell(pki)
+            stack.callback(datadir.remove_state, options.data_dir)
+            yield self
+
+    async def _open_store(self) -> Store:
+        options = self.options
+        return await open_store(
+            options.store,
+            options.data_dir,
+            holder=f"cluster {options.name!r} at {self.address}",
+            ca_file=options.etcd.ca,
+            cert_file=options.etcd.certificate,
+            key_file=options.etcd.key,
+        )
+
+    def _tell(self, pki: Pki) -> None:
+        """Write down how the cluster is reached."""
+        options = self.options
+        if options.kubeconfig is not None:
+            self.context = write_context(
+                options.kubeconfig,
+                name=options.name,
+                server=self.address,
+                ca_pem=pki.certificate("server-ca").read_bytes(),
+                cert_pem=pki.certificate("admin").read_bytes(),
+                key_pem=pki.key("admin").read_bytes(),
+                make_current=options.make_current,
+            )
+        state = datadir.State(
+            name=options.name,
+            pid=os.getpid(),
+            address=self.address,
+            kubeconfig=str(options.kubeconfig or ""),
+            context=self.context,
+            store=options.store,
+        )
+        datadir.write_state(options.data_dir, state)
+
+
+def _bind(host: str, port: int | None) -> socket.socket:
+    try:
+        return bind(host, DEFAULT_PORT if port is None else port)
+    except OSError as cause:
+        if cause.errno == errno.EADDRINUSE and port is None:
+            return bind(host, 0)
+        if cause.errno == errno.EADDRINUSE:
+            raise PortTaken(
+                f"port {port} of {host} is taken by another program; choose another --port, or leave the choice to us"
+            ) from cause
+        raise ConfigError(f"cannot listen on {host} port {port}: {cause.strerror}") from cause
+
+
+def _context(pki: Pki, serving: ServingFiles | None) -> ssl.SSLContext:
+    if serving is not None:
+        return serving_context(serving.certificate, serving.key, serving.client_ca)
+    return serving_context(pki.certificate("apiserver"), pki.key("apiserver"), pki.certificate("client-ca"))
+
+
+def _own_names(host: str) -> list[str]:
+    """What this machine is called, as far as a certificate can say it."""
+    names = [socket.gethostname(), "" if host in _ANY else host]
+    return [name for name in names if name and name.isascii()]
+
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 The key of a table, nothing is bound to it here.
+
+
+def _reachable(host: str) -> str:
+    return _ANY.get(host, host)
+
+
+def _url(host: str, port: int) -> str:
+    host = _reachable(host)
+    return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+
+
+def _allow_many_files() -> None:
+    """Each watch is an open file; the usual soft limit of 1,024 is for programs that use select()."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
