@@ -14,7 +14,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardpoint.client import kubeconfig
+from hardpoint.client import filechange, kubeconfig
 from hardpoint.client.kubeconfig import load, remove_context, search_path, write_context
 from hardpoint.machinery.errors import ConfigError
 
@@ -166,7 +166,7 @@ def test_writers_do_not_lose_each_others_contexts(tmp_path: Path) -> None:
 
 
 def test_a_lock_left_behind_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubeconfig, "LOCK_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(filechange, "LOCK_PATIENCE_SECONDS", 0.0)
     path = written(tmp_path / "config", THEIRS)
     (tmp_path / "config.lock").touch()
     with pytest.raises(ConfigError, match=r"remove .*config\.lock"):

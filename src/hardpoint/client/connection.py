@@ -16,6 +16,7 @@ import httptools
 from hardpoint.client.transport import BadAnswer, Interrupted, TransportError
 
 HEADER_BYTES_MAX = 256 * 1024
+"""Bounds all that is neither body nor complete: headers, trailers, and the parser's memory of them."""
 BUFFER_BYTES_HIGH = 1024 * 1024
 BUFFER_BYTES_LOW = 256 * 1024
 
@@ -46,7 +47,7 @@ class Connection(asyncio.Protocol):
 
     def _begin(self) -> None:
         self._headers: dict[str, str] = {}
-        self._header_bytes = 0
+        self._unheard_bytes = 0
         self._head: Head | None = None
         self._chunks: deque[bytes] = deque()
         self._buffered = 0
@@ -125,12 +126,15 @@ class Connection(asyncio.Protocol):
             # An answer nobody asked for: whatever it is, the next request must not mistake it for its own.
             self.abort()
             return
+        self._unheard_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as cause:
-            self._fail(self._error or BadAnswer(self._where, f"the answer is not HTTP: {cause}"))
+            self._fail(BadAnswer(self._where, f"the answer is not HTTP: {cause}"))
         except httptools.HttpParserUpgrade:
             self._fail(BadAnswer(self._where, "the server switched protocols, which nobody asked for"))
+        if self._unheard_bytes > HEADER_BYTES_MAX:
+            self._fail(BadAnswer(self._where, f"the answer's headers have more than {HEADER_BYTES_MAX} bytes"))
         if self._buffered > BUFFER_BYTES_HIGH and not self._is_paused and self._transport is not None:
             self._is_paused = True
             self._transport.pause_reading()
@@ -158,29 +162,33 @@ class Connection(asyncio.Protocol):
 
     # What the parser calls.
 
+    def on_message_begin(self) -> None:
+        if self._is_complete:
+            # A second answer to one request: nothing on this connection can be trusted any more.
+            self._keep_alive = False
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._header_bytes += len(name) + len(value)
-        if self._header_bytes > HEADER_BYTES_MAX:
-            self._error = BadAnswer(self._where, f"the answer's headers have more than {HEADER_BYTES_MAX} bytes")
-            raise ValueError("too many headers")
         if self._head is None:
             key, text = name.decode("latin-1").lower(), value.decode("latin-1")
             before = self._headers.get(key)
             self._headers[key] = text if before is None else f"{before}, {text}"
 
     def on_headers_complete(self) -> None:
+        self._unheard_bytes = 0
         status = self._parser.get_status_code()
-        if status >= 200:
+        if status >= 200 and self._head is None:
             self._head = Head(status, self._headers)
 
     def on_body(self, body: bytes) -> None:
-        self._chunks.append(body)
-        self._buffered += len(body)
+        self._unheard_bytes = 0
+        if not self._is_complete:
+            self._chunks.append(body)
+            self._buffered += len(body)
 
     def on_message_complete(self) -> None:
         if self._head is None:
             # 100 Continue and 103 Early Hints only announce the answer.
             self._headers = {}
-            return
-        self._is_complete = True
-        self._keep_alive = self._parser.should_keep_alive()
+        elif not self._is_complete:
+            self._is_complete = True
+            self._keep_alive = self._parser.should_keep_alive()

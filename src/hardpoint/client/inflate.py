@@ -39,7 +39,7 @@ class Inflater:
             try:
                 piece = self._member.decompress(data, PIECE_BYTES)
             except zlib.error as cause:
-                raise Bomb(f"not gzip: {cause}") from cause
+                raise Bomb(f"is not gzip: {cause}") from cause
             self._unpacked += len(piece)
             self._check()
             if piece:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import base64
 import os
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from hardpoint.client.filechange import locked, replace_content
 from hardpoint.machinery.errors import ConfigError
 
 Json = dict[str, Any]
 
 BYTES_MAX = 3 * 1024 * 1024
-LOCK_PATIENCE_SECONDS = 2.0
 SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 
 
@@ -122,7 +120,7 @@ def write_context(
         "users": {"client-certificate-data": _base64(cert_pem), "client-key-data": _base64(key_pem)},
         "contexts": {"cluster": title, "user": title},
     }
-    with _locked(path) as target:
+    with locked(path) as target:
         document = _read(target) or {"apiVersion": "v1", "kind": "Config"}
         is_first = not _current_context(target, document) and not document.get("contexts")
         for section, body in bodies.items():
@@ -130,7 +128,7 @@ def write_context(
         if make_current or (make_current is None and is_first):
             document["current-context"] = title
         document.setdefault("current-context", "")
-        _replace(target, document)
+        replace_content(target, _dump(document))
     return title
 
 
@@ -139,7 +137,7 @@ def remove_context(path: Path, *, name: str) -> bool:
     title = f"hardpoint-{name}"
     if not path.exists():
         return False
-    with _locked(path) as target:
+    with locked(path) as target:
         document = _read(target)
         removed = False
         for section in SECTIONS:
@@ -150,7 +148,7 @@ def remove_context(path: Path, *, name: str) -> bool:
         if removed:
             if _current_context(target, document) == title:
                 document["current-context"] = ""
-            _replace(target, document)
+            replace_content(target, _dump(document))
     return removed
 
 
@@ -174,6 +172,11 @@ def _read(file: Path) -> Json:
     if not isinstance(document, dict):
         raise ConfigError(f"{file} is not a kubeconfig: its outermost level must be a mapping")
     return document
+
+
+def _dump(document: Json) -> bytes:
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return text.encode()
 
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -220,68 +223,3 @@ def _put(file: Path, document: Json, section: str, title: str, body: Json) -> No
 
 def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[Path]:
-    """Hold kubectl's lock, `<file>.lock`, around a change of the file that `path` leads to."""
-    target = path.resolve()
-    lock = target.with_name(target.name + ".lock")
-    try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _take(lock)
-    except FileExistsError as cause:
-        raise ConfigError(f"{target} is being changed by another program; if none is, remove {lock}") from cause
-    except OSError as cause:
-        raise ConfigError(f"{target} cannot be changed: {cause.strerror}") from cause
-    try:
-        yield target
-    finally:
-        lock.unlink(missing_ok=True)
-
-
-def _take(lock: Path) -> None:
-    """Create the lock file; whoever holds it has a moment to finish. Raises FileExistsError."""
-    deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
-    while True:
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            return
-
-
-def _replace(target: Path, document: Json) -> None:
-    content = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        _write_durably(fresh, content.encode(), owned_like=target)
-        os.replace(fresh, target)
-        _sync_folder(target.parent)
-    except OSError as cause:
-        fresh.unlink(missing_ok=True)
-        raise ConfigError(f"{target} cannot be written: {cause.strerror}") from cause
-
-
-def _write_durably(file: Path, content: bytes, *, owned_like: Path) -> None:
-    file.unlink(missing_ok=True)
-    with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as opened:
-        if owned_like.exists():
-            # A file that root changes for somebody must stay theirs.
-            owner = owned_like.stat()
-            if owner.st_uid != os.getuid():
-                os.fchown(opened.fileno(), owner.st_uid, owner.st_gid)
-        opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
