@@ -27,7 +27,7 @@ _FORGET_SUPERSEDED = """
     DELETE FROM revisions
     WHERE revision IN (SELECT previous FROM revisions WHERE revision BETWEEN ? AND ? AND previous > 0)
 """
-_FORGET_DELETES = "DELETE FROM revisions WHERE revision BETWEEN ? AND ? AND revision < ? AND value IS NULL"
+_FORGET_DELETES = "DELETE FROM revisions WHERE revision BETWEEN ? AND ? AND value IS NULL"
 
 
 def set_floor(revision: int) -> Job:
@@ -58,7 +58,7 @@ def _sweep_step(connection: apsw.Connection) -> bool:
     reached = min(floor, cast(int, last))
     # Deletes name what they supersede, so they go second.
     connection.execute(_FORGET_SUPERSEDED, (swept, reached))
-    connection.execute(_FORGET_DELETES, (swept, reached, floor))
+    connection.execute(_FORGET_DELETES, (swept, min(reached, floor - 1)))
     _set_mark(connection, "swept", reached)
     failpoints.hit("store.after_sweep")
     return reached == floor
