@@ -113,7 +113,7 @@ async def test_the_future_is_waited_for_and_then_refused(api: Api, monkeypatch: 
         ("limit=abc", 400, "invalid syntax"),
         ("resourceVersion=abc", 400, "invalid syntax"),
         ("labelSelector=a%20b%20c", 400, "unable to parse requirement"),
-        ("fieldSelector=spec.bogus%3Dx", 400, "field label not supported: spec.bogus"),
+        ("fieldSelector=spec.bogus%3Dx", 400, '"spec.bogus" is not a known field selector: only'),
         ("resourceVersionMatch=Exact", 422, "resourceVersionMatch is forbidden unless resourceVersion is provided"),
         ("resourceVersion=1&resourceVersionMatch=Sometimes", 422, "supported values"),
         ("resourceVersion=0&resourceVersionMatch=Exact", 422, 'forbidden for resourceVersion "0"'),

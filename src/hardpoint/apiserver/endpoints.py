@@ -83,4 +83,5 @@ _RULES: Mapping[str, Callable[[Kind, Json, Json], None]] = {
     "ephemeralcontainers": _only_spec("ephemeralContainers"),
     "finalize": _only_spec("finalizers"),
     "resize": _only_resources,
+    "scale": _only_spec("replicas"),
 }

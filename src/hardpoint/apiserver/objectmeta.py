@@ -25,7 +25,14 @@ _SERVERS_OWN = (
     "selfLink",
     "uid",
 )
-_KEPT_ON_UPDATE = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+_KEPT_ON_UPDATE = (
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+)
 _random = random.SystemRandom()
 
 

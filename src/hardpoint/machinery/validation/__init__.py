@@ -28,6 +28,17 @@ def on_create(kind: Kind, obj: Json) -> list[FieldError]:
     return errors
 
 
+def of_kind(kind: Kind, obj: Json) -> list[FieldError]:
+    """What is wrong with an object that has no life of its own, a review for one: its metadata does not matter."""
+    check = rule("validation", "CREATE", kind.group, kind.kind)
+    return list(check(obj)) if check is not None else []
+
+
+def on_metadata_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
+    """What is wrong with the metadata of `obj`, which replaces `old`, where nothing else could change."""
+    return metadata.on_update(kind, obj, old)
+
+
 def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
     """Everything wrong with replacing `old` by `obj`."""
     errors = metadata.on_update(kind, obj, old)
