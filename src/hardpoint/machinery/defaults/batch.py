@@ -1,4 +1,7 @@
-"""What jobs, and cron jobs with their templates of jobs, are completed with."""
+"""What jobs, and cron jobs with their templates of jobs, are completed with.
+
+A job without labels takes its template's, but only once the server has added its own to those: see `strategies.batch`.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,6 @@ def _job(obj: Json) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
     spec.setdefault("manualSelector", False)
-    labels = (spec["template"].get("metadata") or {}).get("labels")
-    metadata = obj.setdefault("metadata", {})
-    if labels and not metadata.get("labels"):
-        metadata["labels"] = dict(labels)
 
 
 def _cron_job(obj: Json) -> None:
