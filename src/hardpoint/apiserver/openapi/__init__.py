@@ -1,0 +1,200 @@
+"""OpenAPI: what every kind looks like and what can be done with it, for kubectl and for generated clients.
+
+`/openapi/v3` lists a document for each group and version, `/openapi/v3/<path>` is one of them, and `/openapi/v2` is
+everything at once for clients of old. Documents are built when somebody asks, in a thread, and kept compressed. A
+document's hash is that of what it is made from, so the list can be written without building any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from typing import Any
+from urllib.parse import parse_qs
+
+import orjson
+
+from hardpoint import __version__
+from hardpoint.apiserver import negotiation
+from hardpoint.apiserver.openapi.custom import SchemaOf
+from hardpoint.apiserver.registry import Registry
+from hardpoint.machinery import errors
+from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.messages import Request, Response
+
+Json = dict[str, Any]
+
+JSON = "application/json"
+PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_SPELLINGS: Mapping[str, str] = {
+    JSON: JSON,
+    "application/*": JSON,
+    "*/*": JSON,
+    PROTOBUF: PROTOBUF,
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": PROTOBUF,
+}
+YEAR_SECONDS = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a document is made from."""
+
+    group: str
+    version: str
+    kinds: Sequence[Kind]
+    declared: Mapping[str, Json | None]
+    hash: str
+
+    def document(self) -> Json:
+        # Most of a server's life passes without OpenAPI; what builds it is loaded when it is needed.
+        from hardpoint.apiserver.openapi.documents import document
+
+        return document(self.group, self.version, self.kinds, self.declared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    hash: str
+    compressed: bytes
+
+
+class OpenApi:
+    """Answers `/openapi/...` from the registry. `schema_of` knows what custom resources were declared with."""
+
+    def __init__(self, registry: Registry, schema_of: SchemaOf = lambda kind: None) -> None:
+        self._registry = registry
+        self._schema_of = schema_of
+        self._generation = 0
+        self._sources: dict[str, _Source] = {}
+        self._built: dict[str, _Built] = {}
+        self._building = asyncio.Lock()
+
+    async def respond(self, request: Request) -> Response | None:
+        """The answer, or None for a path that is not OpenAPI's. Raises 405 and 406."""
+        root, _, path = request.path.strip("/").partition("/")
+        if root != "openapi":
+            return None
+        version, _, name = path.partition("/")
+        if version == "v2" and not name:
+            return await self._respond_v2(request)
+        sources = self._current()
+        if version != "v3" or (name and name not in sources):
+            return None
+        _media(request, (JSON,))
+        if not name:
+            return self._index(request, sources)
+        return await self._document(request, name, sources[name])
+
+    def paths(self) -> list[str]:
+        """Every path that is answered, for the index."""
+        return ["/openapi/v2", "/openapi/v3", *(f"/openapi/v3/{name}" for name in self._current())]
+
+    def _index(self, request: Request, sources: Mapping[str, _Source]) -> Response:
+        listed = {name: {"serverRelativeURL": _url(name, source)} for name, source in sorted(sources.items())}
+        body = orjson.dumps({"paths": listed})
+        return _revalidated(request, _Built(_digest(body), gzip.compress(body, mtime=0)), JSON)
+
+    async def _document(self, request: Request, name: str, source: _Source) -> Response:
+        (asked, *_) = parse_qs(request.query).get("hash", [""])
+        if asked and asked != source.hash:
+            return Response(301, headers=(("Location", _url(name, source)),))
+        built = await self._build(name, source.hash, lambda: orjson.dumps(source.document()))
+        forever = (("Cache-Control", "public, immutable"), ("Expires", _http_date(time.time() + YEAR_SECONDS)))
+        return _revalidated(request, built, JSON, forever if asked else ())
+
+    async def _respond_v2(self, request: Request) -> Response:
+        media = _media(request, (JSON, PROTOBUF))
+        sources = list(self._current().values())
+        whole = _digest("".join(source.hash for source in sources).encode())
+        built = await self._build(media, whole, lambda: _everything(sources, media))
+        return _revalidated(request, built, media)
+
+    async def _build(self, name: str, wanted: str, encoded: Callable[[], bytes]) -> _Built:
+        """The document with that hash: the one at hand, or a new one made in a thread, one at a time."""
+        async with self._building:
+            built = self._built.get(name)
+            if built is None or built.hash != wanted:
+                compressed = await asyncio.to_thread(lambda: gzip.compress(encoded(), 6, mtime=0))
+                built = self._built[name] = _Built(wanted, compressed)
+            return built
+
+    def _current(self) -> dict[str, _Source]:
+        if self._generation != self._registry.generation:
+            self._generation = self._registry.generation
+            self._sources = {_path(source): source for source in _sources(self._registry, self._schema_of)}
+            kept = self._sources.keys() | _SPELLINGS.keys()
+            self._built = {name: built for name, built in self._built.items() if name in kept}
+        return self._sources
+
+
+def _sources(registry: Registry, schema_of: SchemaOf) -> list[_Source]:
+    def group_version(kind: Kind) -> tuple[str, str]:
+        return kind.group, kind.version
+
+    found = []
+    for (group, version), members in groupby(sorted(registry, key=group_version), key=group_version):
+        kinds = sorted(members, key=lambda kind: kind.plural)
+        declared = {kind.plural: schema for kind in kinds if (schema := schema_of(kind)) is not None}
+        made_from = orjson.dumps((_makers(), kinds, declared))
+        found.append(_Source(group, version, kinds, declared, _digest(made_from)))
+    return found
+
+
+@cache
+def _makers() -> str:
+    """Who writes documents; with another release of either they may differ."""
+    from importlib import metadata
+
+    return f"hardpoint {__version__}, lightkube-models {metadata.version('lightkube-models')}"
+
+
+def _path(source: _Source) -> str:
+    return f"apis/{source.group}/{source.version}" if source.group else f"api/{source.version}"
+
+
+def _url(name: str, source: _Source) -> str:
+    return f"/openapi/v3/{name}?hash={source.hash}"
+
+
+def _everything(sources: Sequence[_Source], media: str) -> bytes:
+    from hardpoint.apiserver.openapi import gnostic, swagger
+
+    document = swagger.swagger(source.document() for source in sources)
+    return gnostic.encode(document) if media == PROTOBUF else orjson.dumps(document)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha512(content).hexdigest().upper()
+
+
+def _media(request: Request, offered: Sequence[str]) -> str:
+    """The media type to answer in. Raises 405 and 406."""
+    if request.method not in ("GET", "HEAD"):
+        raise errors.method_not_allowed()
+    accept = request.headers.get("accept", "") or JSON
+    for media, _ in negotiation.clauses(accept):
+        chosen = _SPELLINGS.get(media)
+        if chosen in offered:
+            return str(chosen)
+    raise errors.not_acceptable(offered)
+
+
+def _revalidated(request: Request, built: _Built, media: str, extra: Sequence[tuple[str, str]] = ()) -> Response:
+    etag = f'"{built.hash}"'
+    headers = [("ETag", etag), ("Vary", "Accept, Accept-Encoding"), *extra]
+    if request.headers.get("if-none-match") == etag:
+        return Response(304, content_type=media, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(200, built.compressed, media, [*headers, ("Content-Encoding", "gzip")])
+    return Response(200, gzip.decompress(built.compressed), media, headers)
+
+
+def _http_date(seconds: float) -> str:
+    return time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(seconds))

@@ -1,0 +1,65 @@
+"""One OpenAPI v3 document for each group and version, put together from its kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hardpoint.apiserver.openapi import operations, schemas
+from hardpoint.apiserver.openapi.custom import custom
+from hardpoint.apiserver.openapi.names import group_words, meta_name
+from hardpoint.apiserver.version import GIT_VERSION
+from hardpoint.machinery import shapes
+from hardpoint.machinery.kinds import Kind
+
+Json = dict[str, Any]
+
+TITLE = "Kubernetes"
+BEARER = {"type": "apiKey", "in": "header", "name": "authorization", "description": "A bearer token."}
+
+
+def document(group: str, version: str, kinds: Sequence[Kind], declared: Mapping[str, Json | None]) -> Json:
+    """The document of a group and version. `declared` holds the schemas of custom resources, by plural."""
+    paths = dict([_resources(group, version)])
+    own: dict[str, Json] = {}
+    for kind in kinds:
+        is_custom = shapes.find(kind.api_version, kind.kind) is None
+        paths.update(operations.paths(kind, custom=is_custom))
+        if is_custom:
+            own.update(custom(kind, declared.get(kind.plural)))
+    named = _referred(paths) | _referred(own)
+    built_in = schemas.built_in((name for name in named if name not in own), group, version)
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": TITLE, "version": GIT_VERSION},
+        "paths": dict(sorted(paths.items())),
+        "components": {"schemas": {**built_in, **own}, "securitySchemes": {"BearerToken": BEARER}},
+    }
+
+
+def _resources(group: str, version: str) -> tuple[str, Json]:
+    """The path of the group's own discovery."""
+    words = group_words(group)
+    media = {one: {"schema": {"$ref": f"{schemas.PREFIX}{meta_name('APIResourceList')}"}} for one in operations.ANSWERS}
+    operation = {
+        "description": "List the resources of this group and version.",
+        "operationId": f"get{words}{version.capitalize()}APIResources",
+        "tags": [f"{words[:1].lower()}{words[1:]}_{version}"],
+        "responses": {"200": {"description": "OK", "content": media}, "401": {"description": "Unauthorized"}},
+    }
+    return (f"/apis/{group}/{version}/" if group else f"/api/{version}/"), {"get": operation}
+
+
+def _referred(part: Any) -> set[str]:
+    """The names of all schemas that anything in `part` refers to."""
+    found: set[str] = set()
+    waiting = [part]
+    while waiting:
+        now = waiting.pop()
+        if isinstance(now, dict):
+            if isinstance(now.get("$ref"), str):
+                found.add(now["$ref"].removeprefix(schemas.PREFIX))
+            waiting += now.values()
+        elif isinstance(now, list):
+            waiting += now
+    return found

@@ -1,0 +1,134 @@
+"""Paths and operations: what kubectl and generated clients look for in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
+
+from hardpoint.apiserver.openapi.documents import document
+from hardpoint.apiserver.openapi.swagger import swagger
+
+Json = dict[str, Any]
+
+
+def test_a_kind_is_served_on_all_its_paths(documents: dict[str, Json]) -> None:
+    paths = documents["api/v1"]["paths"]
+    served = {path: sorted(item.keys() - {"parameters"}) for path, item in paths.items() if "configmaps" in path}
+    assert served == {
+        "/api/v1/configmaps": ["get"],
+        "/api/v1/namespaces/{namespace}/configmaps": ["delete", "get", "post"],
+        "/api/v1/namespaces/{namespace}/configmaps/{name}": ["delete", "get", "patch", "put"],
+        "/api/v1/watch/configmaps": ["get"],
+        "/api/v1/watch/namespaces/{namespace}/configmaps": ["get"],
+        "/api/v1/watch/namespaces/{namespace}/configmaps/{name}": ["get"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "identity", "action"),
+    [
+        ("/api/v1/namespaces/{namespace}/pods", "get", "listCoreV1NamespacedPod", "list"),
+        ("/api/v1/namespaces/{namespace}/pods", "post", "createCoreV1NamespacedPod", "post"),
+        (
+            "/api/v1/namespaces/{namespace}/pods",
+            "delete",
+            "deleteCoreV1CollectionNamespacedPod",
+            "deletecollection",
+        ),
+        ("/api/v1/namespaces/{namespace}/pods/{name}", "get", "readCoreV1NamespacedPod", "get"),
+        ("/api/v1/namespaces/{namespace}/pods/{name}", "put", "replaceCoreV1NamespacedPod", "put"),
+        ("/api/v1/namespaces/{namespace}/pods/{name}/status", "patch", "patchCoreV1NamespacedPodStatus", "patch"),
+        ("/api/v1/namespaces/{namespace}/pods/{name}/exec", "get", "connectCoreV1GetNamespacedPodExec", "connect"),
+        (
+            "/api/v1/namespaces/{namespace}/pods/{name}/proxy/{path}",
+            *("post", "connectCoreV1PostNamespacedPodProxyWithPath", "connect"),
+        ),
+        ("/api/v1/pods", "get", "listCoreV1PodForAllNamespaces", "list"),
+        ("/api/v1/watch/pods", "get", "watchCoreV1PodListForAllNamespaces", "watchlist"),
+        ("/api/v1/watch/namespaces/{namespace}/pods", "get", "watchCoreV1NamespacedPodList", "watchlist"),
+        ("/api/v1/nodes/{name}", "delete", "deleteCoreV1Node", "delete"),
+    ],
+)
+def test_operations_have_upstreams_names(
+    documents: dict[str, Json], path: str, method: str, identity: str, action: str
+) -> None:
+    operation = documents["api/v1"]["paths"][path][method]
+    assert (operation["operationId"], operation["x-kubernetes-action"]) == (identity, action)
+
+
+def test_no_two_operations_share_a_name(documents: dict[str, Json]) -> None:
+    names = [operation["operationId"] for one in documents.values() for _, _, operation in _operations(one)]
+    assert len(names) == len(set(names)) > 800
+
+
+def test_every_reference_leads_somewhere(documents: dict[str, Json]) -> None:
+    for path, one in documents.items():
+        missing = _references(one) - {f"#/components/schemas/{name}" for name in one["components"]["schemas"]}
+        assert not missing, path
+    old = swagger(documents.values())
+    assert _references(old) == {f"#/definitions/{name}" for name in old["definitions"]} & _references(old)
+
+
+def test_every_parameter_of_a_path_is_declared(documents: dict[str, Json]) -> None:
+    for one in documents.values():
+        for path, item in one["paths"].items():
+            for _, _, operation in _operations({"paths": {path: item}}):
+                listed = [*item.get("parameters", ()), *operation.get("parameters", ())]
+                in_path = {parameter["name"] for parameter in listed if parameter["in"] == "path"}
+                assert in_path == set(re.findall(r"{(\w+)}", path)), path
+
+
+def test_kubectl_learns_that_the_server_validates(documents: dict[str, Json]) -> None:
+    """kubectl looks for fieldValidation among the parameters of the kind's PATCH, on the operation itself."""
+    for one in documents.values():
+        for path, method, operation in _operations(one):
+            if method == "patch" and operation["x-kubernetes-action"] == "patch":
+                names = {parameter["name"] for parameter in operation["parameters"]}
+                assert {"fieldValidation", "fieldManager", "dryRun", "force"} <= names, path
+
+
+def test_built_in_kinds_take_strategic_merge_and_custom_ones_do_not(documents: dict[str, Json]) -> None:
+    strategic = "application/strategic-merge-patch+json"
+    patch = documents["apis/apps/v1"]["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
+    assert strategic in patch["requestBody"]["content"]
+    assert patch["x-kubernetes-group-version-kind"] == {"group": "apps", "kind": "Deployment", "version": "v1"}
+    custom = document("stable.example.com", "v1", [CRONTAB], {"crontabs": CRONTAB_SCHEMA})
+    path = "/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}"
+    assert list(custom["paths"][path]["patch"]["requestBody"]["content"]) == [
+        *("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
+    ]
+
+
+def test_a_custom_kind_has_the_schema_it_was_declared_with() -> None:
+    made = document("stable.example.com", "v1", [CRONTAB], {"crontabs": CRONTAB_SCHEMA})
+    schemas = made["components"]["schemas"]
+    schema = schemas["com.example.stable.v1.CronTab"]
+    assert schema["description"] == "Something to do at times."
+    assert schema["properties"].keys() == {"apiVersion", "kind", "metadata", "spec"}
+    assert schema["x-kubernetes-group-version-kind"] == [
+        {"group": "stable.example.com", "kind": "CronTab", "version": "v1"}
+    ]
+    assert "com.example.stable.v1.CronTabList" in schemas
+    assert not _references(made) - {f"#/components/schemas/{name}" for name in schemas}
+
+
+def test_without_a_schema_anything_goes() -> None:
+    made = document("stable.example.com", "v1", [CRONTAB], {})
+    schema = made["components"]["schemas"]["com.example.stable.v1.CronTab"]
+    assert schema["x-kubernetes-preserve-unknown-fields"] is True
+
+
+def _operations(one: Json) -> Iterator[tuple[str, str, Json]]:
+    for path, item in one["paths"].items():
+        for method, operation in item.items():
+            if method != "parameters":
+                yield path, method, operation
+
+
+def _references(part: Any) -> set[str]:
+    return set(re.findall(r'"\$ref":"([^"]+)"', orjson.dumps(part).decode()))
