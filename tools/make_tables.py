@@ -182,6 +182,7 @@ class Shapes:
         self.rows: dict[str, list[list[Any]]] = {_short(name): rows for name, rows in recorded["messages"].items()}
         self.null_pointers = {_short(name) for name in recorded["special"]["absentPointerIsNull"]["fields"]}
         self.schemas = _schemas(reference)
+        self.embedding = {kind: name for name, rows in self.rows.items() for kind in _embedded(rows)}
         served = {f"{g['group']}/{v['version']}".lstrip("/") for g in groups for v in g["versions"]}
         self.kinds = {
             key: _short(name)
@@ -216,7 +217,7 @@ class Shapes:
         return found
 
     def _message(self, name: str) -> Json:
-        schema = self.schemas.get(name, {})
+        schema = self.schemas.get(name) or self._schema_of_embedded(name)
         entry: Json = {"fields": [self._field(name, row, schema) for row in self._rows(name)]}
         if required := schema.get("required"):
             entry["required"] = required
@@ -226,6 +227,15 @@ class Shapes:
         if about:
             entry["about"] = about
         return entry
+
+    def _schema_of_embedded(self, name: str) -> Json:
+        """What is said of a struct that only occurs embedded: its part of the schema of one that embeds it."""
+        schema = self.schemas.get(self.embedding.get(name, ""), {})
+        own = {row[1] for row in self.rows[name]}
+        return {
+            "properties": {field: said for field, said in schema.get("properties", {}).items() if field in own},
+            "required": [field for field in schema.get("required", []) if field in own],
+        }
 
     def _rows(self, name: str) -> Iterator[list[Any]]:
         """The fields on the wire; kind and apiVersion, which are never on it, get the number 0."""
@@ -251,6 +261,10 @@ class Shapes:
         if spelling != go_type and number:
             facts["go"] = spelling
         return [number, name, kind, label, go, *([facts] if facts else [])]
+
+
+def _embedded(rows: list[list[Any]]) -> Iterator[str]:
+    return (_short(row[2]) for row in rows if row[4] == "inline")
 
 
 def _facts(row: list[Any]) -> Json:
