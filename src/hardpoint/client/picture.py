@@ -82,7 +82,6 @@ class Picture:
             self.resource_version = event.resource_version
         key = _key(event.object)
         if event.type == "DELETED":
-            self._seen.discard(key)
             return [event] if self._known.pop(key, None) is not None else []
         self._note_seen(key)
         return self._put(key, event.object)
