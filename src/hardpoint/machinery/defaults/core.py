@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 Json = dict[str, Any]
@@ -20,6 +21,12 @@ def _namespace(obj: Json) -> None:
 
 
 def _node(obj: Json) -> None:
+    spec = obj["spec"]
+    first, cidrs = spec.get("podCIDR"), spec.get("podCIDRs")
+    if first and (not cidrs or cidrs[0] != first):
+        spec["podCIDRs"] = [first]
+    elif cidrs and not first:
+        spec["podCIDR"] = cidrs[0]
     status = obj.get("status", {})
     if "capacity" in status and "allocatable" not in status:
         status["allocatable"] = dict(status["capacity"])
@@ -28,6 +35,11 @@ def _node(obj: Json) -> None:
 def _secret(obj: Json) -> None:
     if not obj.get("type"):
         obj["type"] = "Opaque"
+    # Write-only text is folded into the data, over keys that are there already.
+    text = obj.pop("stringData", None)
+    if text:
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in text.items()}
+        obj["data"] = {**obj.get("data", {}), **encoded}
 
 
 def _limit_range(obj: Json) -> None:

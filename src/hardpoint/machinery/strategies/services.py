@@ -1,4 +1,4 @@
-"""How a Service is completed from what it was, and what is unwise in Services and Endpoints."""
+"""How Services are completed from what they were, and what is unwise in them and in Endpoints."""
 
 from __future__ import annotations
 
@@ -155,7 +155,13 @@ def _warn_endpoints(obj: Json, old: Json | None = None) -> list[str]:
     return told
 
 
-CREATE = {"Service": _create}
-UPDATE = {"Service": _update}
+def _slice(obj: Json, old: Json | None = None) -> None:
+    """The wire format of stored slices knows no empty list, only none."""
+    for field in ("endpoints", "ports"):
+        obj[field] = obj.get(field) or None
+
+
+CREATE = {"Service": _create, "EndpointSlice": _slice}
+UPDATE = {"Service": _update, "EndpointSlice": _slice}
 WARN_CREATE = {"Service": _warn_service, "Endpoints": _warn_endpoints}
 WARN_UPDATE = WARN_CREATE
