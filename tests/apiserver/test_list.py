@@ -66,9 +66,7 @@ async def test_selected_pages_are_full(seven: Api) -> None:
     first = await seven.ok("GET", f"{MAPS}?limit=3&labelSelector=even%3DTrue")
     assert names(first) == ["m0", "m2", "m4"]
     assert "remainingItemCount" not in first["metadata"]
-    rest = await seven.ok(
-        "GET", f"{MAPS}?limit=3&labelSelector=even%3DTrue&continue={first['metadata']['continue']}"
-    )
+    rest = await seven.ok("GET", f"{MAPS}?limit=3&labelSelector=even%3DTrue&continue={first['metadata']['continue']}")
     assert names(rest) == ["m6"]
 
 
@@ -85,7 +83,9 @@ async def test_an_expired_token_can_be_exchanged(seven: Api) -> None:
     assert names(rest) == ["m3", "m4", "m5", "m6", "n0", "n1", "n2"]
 
 
-@pytest.mark.parametrize("token", ["x", "%00", "e30", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiIuLi8uLi94In0"])
+@pytest.mark.parametrize(
+    "token", ["x", "%00", "e30", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiIuLi8uLi94In0"]
+)
 async def test_a_made_up_token_is_refused(api: Api, token: str) -> None:
     assert (await api.ask("GET", f"{MAPS}?continue={token}"))[0] == 400
 

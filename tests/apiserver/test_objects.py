@@ -78,9 +78,7 @@ async def test_a_namespace_must_exist_and_agree(api: Api) -> None:
     body["metadata"]["namespace"] = "other"
     status, refused = await api.ask("POST", MAPS, body)
     assert status == 400
-    assert (
-        refused["message"] == "the namespace of the provided object does not match the namespace sent on the request"
-    )
+    assert refused["message"] == "the namespace of the provided object does not match the namespace sent on the request"
 
 
 async def test_an_update_needs_no_version_but_respects_one(api: Api) -> None:
@@ -177,9 +175,7 @@ async def test_a_patch_can_insist_on_a_version(api: Api) -> None:
 async def test_a_strategic_patch_merges_containers_by_name(api: Api) -> None:
     await api.ok("POST", DEPLOYMENTS, deployment())
     patch = {"spec": {"template": {"spec": {"containers": [{"name": "d", "image": "busybox"}]}}}}
-    patched = await api.ok(
-        "PATCH", f"{DEPLOYMENTS}/web", patch, content_type="application/strategic-merge-patch+json"
-    )
+    patched = await api.ok("PATCH", f"{DEPLOYMENTS}/web", patch, content_type="application/strategic-merge-patch+json")
     assert [each["name"] for each in patched["spec"]["template"]["spec"]["containers"]] == ["d", "c"]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from hardpoint.machinery import conversion
@@ -67,9 +66,20 @@ class Place:
         return self.load(found.value, found.revision)
 
 
-@cache
+_places: dict[tuple[str, str, str], Place] = {}
+
+
 def place(kind: Kind) -> Place:
     """The place of a kind."""
+    name = (kind.group, kind.version, kind.plural)
+    known = _places.get(name)
+    # A custom resource may come back under its old name with other properties.
+    if known is None or known.kind is not kind:
+        known = _places[name] = _place(kind)
+    return known
+
+
+def _place(kind: Kind) -> Place:
     face = (kind.group, kind.version, kind.kind)
     group, version, name = STORED_AS.get(face, face)
     stored = (group, version, name)

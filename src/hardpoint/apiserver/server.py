@@ -42,6 +42,9 @@ from hardpoint.store.contract import Broken, Corrupt, Full, Store
 Json = dict[str, Any]
 
 WRITE_SECONDS_MAX = 34.0
+REQUEST_SECONDS_MAX = 60.0
+_SHORTEST_SECONDS = 0.001
+_ON_OBJECTS = frozenset(("delete", "get", "patch", "update"))
 _LONG_RUNNING = frozenset(("watch", "proxy"))
 _CACHE_CONTROL = ("Cache-Control", "no-cache, private")
 _NOT_IN_TIME = "request did not complete within the allotted timeout"
@@ -131,7 +134,7 @@ class ApiServer:
             handler = connect.connect
         elif verb not in allowed or handler is None:
             raise errors.method_not_allowed()
-        if kind.namespaced and not where.namespace and verb not in ("list", "watch"):
+        if not _fits(verb, kind, where):
             raise errors.method_not_allowed()
         call = Call(self._services, request, where, kind, part, verb, user, warnings)
         seconds = _seconds_allowed(request, verb)
@@ -190,6 +193,15 @@ class ApiServer:
         await self._store.revision()
 
 
+def _fits(verb: str, kind: Kind, where: Target) -> bool:
+    """Whether a verb may be used on what the URL names: a collection of one namespace, of all, or an object."""
+    if kind.namespaced and not where.namespace:
+        return verb in ("list", "watch")
+    if where.subresource:
+        return True
+    return bool(where.name) == (verb in _ON_OBJECTS) or verb == "watch"
+
+
 def refusal(request: Request, refused: ApiError) -> Response:
     """A Status in the form the client takes; in JSON if it takes none of ours."""
     try:
@@ -229,7 +241,10 @@ def _seconds_allowed(request: Request, verb: str) -> float | None:
         asked = durations.parse_duration(text)
     except ValueError as wrong:
         raise errors.bad_request("invalid timeout specified in the request URL") from wrong
-    return min(asked.total_seconds(), limit or 60.0)
+    seconds = asked.total_seconds()
+    if seconds < _SHORTEST_SECONDS:
+        raise TimeoutError
+    return min(seconds, limit or REQUEST_SECONDS_MAX)
 
 
 def _audit_id() -> str:

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
 
 from hardpoint.apiserver import version
 from hardpoint.apiserver.discovery import Discovery
@@ -17,6 +16,7 @@ from hardpoint.apiserver.openapi import OpenApi
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery import kinds
 from hardpoint.machinery.messages import Peer, Request, Response
+from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
 
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on the PATH")
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 import orjson
 import pytest
-from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
 
 from hardpoint.apiserver.openapi import OpenApi
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery import kinds
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Request, Response
+from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
 
 OLD_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
 
 from hardpoint.apiserver.openapi.documents import document
 from hardpoint.apiserver.openapi.swagger import swagger
+from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
 
 Json = dict[str, Any]
 
