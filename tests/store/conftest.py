@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,47 @@ import pytest
 from hardpoint.store.contract import Store
 from hardpoint.store.memory import MemoryStore
 from hardpoint.store.sqlite import SqliteStore
+from tests.store.etcd_process import ETCD, MISSING, Etcd, running_etcd
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(scope="session")
+def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcd]:
+    """One etcd for the whole run; tests that stop it start their own."""
+    if not os.access(ETCD, os.X_OK):
+        pytest.skip(MISSING)
+    with running_etcd(tmp_path_factory.mktemp("etcd")) as process:
+        yield process
+
+
+@pytest.fixture(params=["memory", "sqlite", "etcd"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    engine: Store
-    if request.param == "memory":
-        engine = MemoryStore()
-    else:
-        engine = await SqliteStore.open(tmp_path / "store")
+    """An empty store of each engine in turn."""
+    engine = await ENGINES[request.param](request, tmp_path)
     yield engine
     await engine.close()
+
+
+async def open_memory(_request: pytest.FixtureRequest, _tmp_path: Path) -> Store:
+    return MemoryStore()
+
+
+async def open_sqlite(_request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    return await SqliteStore.open(tmp_path / "store")
+
+
+async def open_etcd(request: pytest.FixtureRequest, _tmp_path: Path) -> Store:
+    address = request.getfixturevalue("etcd").address
+    pytest.importorskip("grpc", reason="grpcio is not installed")
+    from hardpoint.store.etcd import EtcdStore
+
+    store = await EtcdStore.open([address])
+    for item in (await store.range("")).items:
+        await store.delete(item.key, expected=item.revision)
+    return store
+
+
+ENGINES: dict[str, Callable[[pytest.FixtureRequest, Path], Awaitable[Store]]] = {
+    "memory": open_memory,
+    "sqlite": open_sqlite,
+    "etcd": open_etcd,
+}
