@@ -10,16 +10,16 @@ from typing import Any
 
 from hardpoint.machinery.strategies.podspec import drop_disabled_from_template
 from hardpoint.machinery.strategies.podspec_warnings import name_is_no_label, template_warnings
+from hardpoint.machinery.validation.batch import (
+    COMPLETIONS_TRACKED,
+    CONTROLLER_UID,
+    JOB_NAME,
+    OLD_CONTROLLER_UID,
+    OLD_JOB_NAME,
+    PARALLELISM_TRACKED,
+)
 
 Json = dict[str, Any]
-
-JOB_NAME = "batch.kubernetes.io/job-name"
-CONTROLLER_UID = "batch.kubernetes.io/controller-uid"
-OLD_JOB_NAME = "job-name"
-OLD_CONTROLLER_UID = "controller-uid"
-
-COMPLETIONS_TRACKED = 100_000
-PARALLELISM_TRACKED = 10_000
 
 
 def _create_job(job: Json) -> None:
