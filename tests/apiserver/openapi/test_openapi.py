@@ -35,7 +35,13 @@ def openapi(registry: Registry) -> OpenApi:
 async def test_the_index_leads_to_the_documents(openapi: OpenApi, request_for: Callable[..., Request]) -> None:
     index = await _ask(openapi, request_for("/openapi/v3"))
     links = {path: one["serverRelativeURL"] for path, one in orjson.loads(index.body)["paths"].items()}
-    assert links.keys() == {"apis/coordination.k8s.io/v1", "apis/node.k8s.io/v1"}
+    groups = ("coordination.k8s.io", "node.k8s.io")
+    assert links.keys() == {
+        "api",
+        "apis",
+        *(f"apis/{name}" for name in groups),
+        *(f"apis/{name}/v1" for name in groups),
+    }
     answer = await _ask(openapi, request_for(links["apis/node.k8s.io/v1"]))
     headers = dict(answer.headers)
     assert headers["Cache-Control"] == "public, immutable"
@@ -84,7 +90,10 @@ async def test_a_change_touches_one_document(
     before = orjson.loads((await _ask(openapi, request_for("/openapi/v3"))).body)["paths"]
     registry.add(CRONTAB)
     after = orjson.loads((await _ask(openapi, request_for("/openapi/v3"))).body)["paths"]
-    assert {path for path in after if after[path] != before.get(path)} == {"apis/stable.example.com/v1"}
+    assert {path for path in after if after[path] != before.get(path)} == {
+        "apis/stable.example.com",
+        "apis/stable.example.com/v1",
+    }
     old = orjson.loads((await _ask(openapi, request_for("/openapi/v2"))).body)
     assert "com.example.stable.v1.CronTab" in old["definitions"]
     registry.remove(CRONTAB)
@@ -126,11 +135,27 @@ async def test_other_paths_are_left_to_others(openapi: OpenApi, request_for: Cal
     assert await openapi.respond(request_for(path)) is None
 
 
-async def test_every_path_is_listed(openapi: OpenApi) -> None:
-    assert openapi.paths() == [
-        *("/openapi/v2", "/openapi/v3", "/openapi/v3/apis/coordination.k8s.io/v1"),
-        "/openapi/v3/apis/node.k8s.io/v1",
-    ]
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/openapi/v3/api", "APIVersions"),
+        ("/openapi/v3/apis", "APIGroupList"),
+        ("/openapi/v3/apis/node.k8s.io", "APIGroup"),
+    ],
+)
+async def test_discovery_is_documented(
+    openapi: OpenApi, request_for: Callable[..., Request], path: str, kind: str
+) -> None:
+    made = orjson.loads((await _ask(openapi, request_for(path))).body)
+    assert list(made["paths"]) == [f"{path.removeprefix('/openapi/v3')}/"]
+    assert f"io.k8s.apimachinery.pkg.apis.meta.v1.{kind}" in made["components"]["schemas"]
+
+
+async def test_every_path_is_listed(openapi: OpenApi, request_for: Callable[..., Request]) -> None:
+    paths = openapi.paths()
+    assert {"/openapi/v2", "/openapi/v3", "/openapi/v3/api", "/openapi/v3/apis/node.k8s.io/v1"} <= set(paths)
+    for path in paths:
+        assert (await _ask(openapi, request_for(path))).status == 200
 
 
 def test_starting_does_not_load_a_client_library() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -102,6 +104,40 @@ def test_built_in_kinds_take_strategic_merge_and_custom_ones_do_not(documents: d
     assert list(custom["paths"][path]["patch"]["requestBody"]["content"]) == [
         *("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
     ]
+
+
+@pytest.fixture(scope="module")
+def generated() -> dict[tuple[str, str], tuple[str, set[str]]]:
+    """What the official Python client, generated from v1.37, calls: path and method to name and query parameters."""
+    try:
+        package = metadata.distribution("kubernetes")
+    except metadata.PackageNotFoundError:
+        pytest.skip("the package kubernetes is not installed")
+    if not package.version.startswith("37."):
+        pytest.skip(f"the package kubernetes is of version {package.version}, not 37")
+    found = {}
+    for path in Path(str(package.locate_file("kubernetes/client/api"))).glob("*_v[0-9]*_api.py"):
+        for name, call in re.findall(
+            r"    def _(\w+)_serialize\((.*?)\n            path_params", path.read_text(), re.S
+        ):
+            (target,) = re.findall(r"method='(\w+)',\s+resource_path='([^']+)'", call)
+            found[target[1], target[0].lower()] = (name, set(re.findall(r"_query_params\.append\(\('(\w+)'", call)))
+    return found
+
+
+def test_operations_are_those_the_official_client_was_generated_from(
+    documents: dict[str, Json], generated: dict[tuple[str, str], tuple[str, set[str]]]
+) -> None:
+    for base, one in documents.items():
+        ours = {(path, method): operation for path, method, operation in _operations(one) if "/watch/" not in path}
+        assert ours.keys() == {target for target in generated if target[0].startswith(f"/{base}/")}
+        for (path, method), operation in ours.items():
+            name, query = generated[path, method]
+            listed = [*one["paths"][path].get("parameters", ()), *operation.get("parameters", ())]
+            # Sharded lists are the one parameter of v1.37 that is not served.
+            assert {each["name"] for each in listed if each["in"] == "query"} == query - {"shardSelector"}, path
+            spoken = re.sub(r"^([a-z]+)[A-Z]\w*?V\d", r"\1", operation["operationId"], count=1)
+            assert spoken.lower() == name.replace("_", ""), path
 
 
 def test_a_custom_kind_has_the_schema_it_was_declared_with() -> None:

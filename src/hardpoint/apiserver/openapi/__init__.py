@@ -11,9 +11,9 @@ import asyncio
 import gzip
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import parse_qs
@@ -22,13 +22,15 @@ import orjson
 
 from hardpoint import __version__
 from hardpoint.apiserver import negotiation
-from hardpoint.apiserver.openapi.custom import SchemaOf
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery import errors
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Request, Response
 
 Json = dict[str, Any]
+
+SchemaOf = Callable[[Kind], Json | None]
+"""The schema a custom resource was declared with, or None if anything goes."""
 
 JSON = "application/json"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -44,19 +46,11 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a document is made from."""
+    """A document that can be made, and the hash of what it is made from."""
 
-    group: str
-    version: str
-    kinds: Sequence[Kind]
-    declared: Mapping[str, Json | None]
+    path: str
     hash: str
-
-    def document(self) -> Json:
-        # Most of a server's life passes without OpenAPI; what builds it is loaded when it is needed.
-        from hardpoint.apiserver.openapi.documents import document
-
-        return document(self.group, self.version, self.kinds, self.declared)
+    document: Callable[[], Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +84,22 @@ class OpenApi:
         _media(request, (JSON,))
         if not name:
             return self._index(request, sources)
-        return await self._document(request, name, sources[name])
+        return await self._document(request, sources[name])
 
     def paths(self) -> list[str]:
         """Every path that is answered, for the index."""
         return ["/openapi/v2", "/openapi/v3", *(f"/openapi/v3/{name}" for name in self._current())]
 
     def _index(self, request: Request, sources: Mapping[str, _Source]) -> Response:
-        listed = {name: {"serverRelativeURL": _url(name, source)} for name, source in sorted(sources.items())}
+        listed = {name: {"serverRelativeURL": _url(source)} for name, source in sorted(sources.items())}
         body = orjson.dumps({"paths": listed})
         return _revalidated(request, _Built(_digest(body), gzip.compress(body, mtime=0)), JSON)
 
-    async def _document(self, request: Request, name: str, source: _Source) -> Response:
+    async def _document(self, request: Request, source: _Source) -> Response:
         (asked, *_) = parse_qs(request.query).get("hash", [""])
         if asked and asked != source.hash:
-            return Response(301, headers=(("Location", _url(name, source)),))
-        built = await self._build(name, source.hash, lambda: orjson.dumps(source.document()))
+            return Response(301, headers=(("Location", _url(source)),))
+        built = await self._build(source.path, source.hash, lambda: orjson.dumps(source.document()))
         forever = (("Cache-Control", "public, immutable"), ("Expires", _http_date(time.time() + YEAR_SECONDS)))
         return _revalidated(request, built, JSON, forever if asked else ())
 
@@ -128,43 +122,47 @@ class OpenApi:
     def _current(self) -> dict[str, _Source]:
         if self._generation != self._registry.generation:
             self._generation = self._registry.generation
-            self._sources = {_path(source): source for source in _sources(self._registry, self._schema_of)}
+            self._sources = {source.path: source for source in _sources(self._registry, self._schema_of)}
             kept = self._sources.keys() | _SPELLINGS.keys()
             self._built = {name: built for name, built in self._built.items() if name in kept}
         return self._sources
 
 
-def _sources(registry: Registry, schema_of: SchemaOf) -> list[_Source]:
-    def group_version(kind: Kind) -> tuple[str, str]:
-        return kind.group, kind.version
+def _sources(registry: Registry, schema_of: SchemaOf) -> Iterator[_Source]:
+    """Every document there can be now."""
+    from hardpoint.apiserver.openapi import documents  # A server starts unasked; the first who asks loads it.
 
-    found = []
-    for (group, version), members in groupby(sorted(registry, key=group_version), key=group_version):
-        kinds = sorted(members, key=lambda kind: kind.plural)
+    found = sorted(registry, key=lambda kind: (kind.group, kind.version, kind.plural))
+    yield _source("api", (), documents.core_versions)
+    yield _source("apis", (), documents.groups)
+    for group, _ in groupby(found, key=lambda kind: kind.group):
+        if group:
+            yield _source(f"apis/{group}", (), partial(documents.group_versions, group))
+    for (group, version), members in groupby(found, key=lambda kind: (kind.group, kind.version)):
+        kinds = tuple(members)
         declared = {kind.plural: schema for kind in kinds if (schema := schema_of(kind)) is not None}
-        made_from = orjson.dumps((_makers(), kinds, declared))
-        found.append(_Source(group, version, kinds, declared, _digest(made_from)))
-    return found
+        path = f"apis/{group}/{version}" if group else f"api/{version}"
+        yield _source(path, (kinds, declared), partial(documents.document, group, version, kinds, declared))
+
+
+def _source(path: str, made_from: object, document: Callable[[], Json]) -> _Source:
+    return _Source(path, _digest(orjson.dumps((_makers(), path, made_from))), document)
 
 
 @cache
 def _makers() -> str:
     """Who writes documents; with another release of either they may differ."""
-    from importlib import metadata
+    from importlib import metadata  # Slow to load, and not needed to start.
 
     return f"hardpoint {__version__}, lightkube-models {metadata.version('lightkube-models')}"
 
 
-def _path(source: _Source) -> str:
-    return f"apis/{source.group}/{source.version}" if source.group else f"api/{source.version}"
-
-
-def _url(name: str, source: _Source) -> str:
-    return f"/openapi/v3/{name}?hash={source.hash}"
+def _url(source: _Source) -> str:
+    return f"/openapi/v3/{source.path}?hash={source.hash}"
 
 
 def _everything(sources: Sequence[_Source], media: str) -> bytes:
-    from hardpoint.apiserver.openapi import gnostic, swagger
+    from hardpoint.apiserver.openapi import gnostic, swagger  # For clients of old only.
 
     document = swagger.swagger(source.document() for source in sources)
     return gnostic.encode(document) if media == PROTOBUF else orjson.dumps(document)

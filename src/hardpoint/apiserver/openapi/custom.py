@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from hardpoint.apiserver.openapi.names import meta_name, schema_name
 from hardpoint.machinery.kinds import Kind
 
 Json = dict[str, Any]
-
-SchemaOf = Callable[[Kind], Json | None]
-"""The schema a custom resource was declared with, or None if anything goes."""
 
 _ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 _WIDTH = 79
@@ -45,6 +44,8 @@ class Descriptions:
     """Descriptions by the name of a shape. Keeps the files it has read: throw it away when a document is done."""
 
     def __init__(self) -> None:
+        from importlib import metadata  # Slow to load, and not needed to start.
+
         self._folder = Path(str(metadata.distribution("lightkube-models").locate_file("lightkube/models")))
         self._modules: dict[str, dict[str, str]] = {}
 

@@ -20,13 +20,48 @@ BEARER = {"type": "apiKey", "in": "header", "name": "authorization", "descriptio
 
 def document(group: str, version: str, kinds: Sequence[Kind], declared: Mapping[str, Json | None]) -> Json:
     """The document of a group and version. `declared` holds the schemas of custom resources, by plural."""
-    paths = dict([_resources(group, version)])
+    words = group_words(group)
+    base = f"/apis/{group}/{version}/" if group else f"/api/{version}/"
+    paths = _getter(base, f"{words}{version.capitalize()}APIResources", f"{words}_{version}", "APIResourceList")
     own: dict[str, Json] = {}
     for kind in kinds:
         is_custom = shapes.find(kind.api_version, kind.kind) is None
         paths.update(operations.paths(kind, custom=is_custom))
         if is_custom:
             own.update(custom(kind, declared.get(kind.plural)))
+    return _complete(paths, own, group, version)
+
+
+def core_versions() -> Json:
+    """The document of `/api`."""
+    return _complete(_getter("/api/", "CoreAPIVersions", "core", "APIVersions"), {})
+
+
+def groups() -> Json:
+    """The document of `/apis`."""
+    return _complete(_getter("/apis/", "APIVersions", "apis", "APIGroupList"), {})
+
+
+def group_versions(group: str) -> Json:
+    """The document of `/apis/<group>`."""
+    words = group_words(group)
+    return _complete(_getter(f"/apis/{group}/", f"{words}APIGroup", words, "APIGroup"), {})
+
+
+def _getter(path: str, identity: str, tag: str, kind: str) -> dict[str, Json]:
+    """A path of discovery, which can only be read."""
+    media = {one: {"schema": {"$ref": f"{schemas.PREFIX}{meta_name(kind)}"}} for one in operations.ANSWERS}
+    operation = {
+        "description": f"Read the {kind} of {path}",
+        "operationId": f"get{identity}",
+        "tags": [tag[:1].lower() + tag[1:]],
+        "responses": {"200": {"description": "OK", "content": media}, "401": {"description": "Unauthorized"}},
+    }
+    return {path: {"get": operation}}
+
+
+def _complete(paths: dict[str, Json], own: dict[str, Json], group: str = "", version: str = "") -> Json:
+    """A document with these paths and schemas and all the built-in schemas they refer to."""
     named = _referred(paths) | _referred(own)
     built_in = schemas.built_in((name for name in named if name not in own), group, version)
     return {
@@ -35,19 +70,6 @@ def document(group: str, version: str, kinds: Sequence[Kind], declared: Mapping[
         "paths": dict(sorted(paths.items())),
         "components": {"schemas": {**built_in, **own}, "securitySchemes": {"BearerToken": BEARER}},
     }
-
-
-def _resources(group: str, version: str) -> tuple[str, Json]:
-    """The path of the group's own discovery."""
-    words = group_words(group)
-    media = {one: {"schema": {"$ref": f"{schemas.PREFIX}{meta_name('APIResourceList')}"}} for one in operations.ANSWERS}
-    operation = {
-        "description": "List the resources of this group and version.",
-        "operationId": f"get{words}{version.capitalize()}APIResources",
-        "tags": [f"{words[:1].lower()}{words[1:]}_{version}"],
-        "responses": {"200": {"description": "OK", "content": media}, "401": {"description": "Unauthorized"}},
-    }
-    return (f"/apis/{group}/{version}/" if group else f"/api/{version}/"), {"get": operation}
 
 
 def _referred(part: Any) -> set[str]:

@@ -149,6 +149,8 @@ _PATH_ITEM: Fields = {
     "put": (3, _operation),
     "post": (4, _operation),
     "delete": (5, _operation),
+    "options": (6, _operation),
+    "head": (7, _operation),
     "patch": (8, _operation),
     "parameters": _repeated(9, _parameter),
 }

@@ -59,6 +59,8 @@ ON_COLLECTION: Mapping[str, _Action] = {
 _WATCH_ITEM = _Action("get", "watch", "watch", "Watch a {}. Deprecated: watch a list.", parameters.LIST)
 _WATCH_LIST = _Action("get", "watchlist", "watch", "Watch objects of kind {}. Deprecated: list them.", parameters.LIST)
 _CONNECT = {"create": "post", "delete": "delete", "get": "get", "patch": "patch", "update": "put"}
+_PROXIED = ("head", "options")
+"""A proxy passes these on too, though no verb is named after them."""
 
 
 def paths(kind: Kind, *, custom: bool) -> Iterator[tuple[str, Json]]:
@@ -141,8 +143,9 @@ class _Maker:
     def connections(self, part: Subresource, suffix: str) -> Json:
         """What passes bytes on to a node: one operation for each method."""
         options = parameters.of_options(self.kind.api_version, part.kind)
+        passed_on = _PROXIED if part.name == "proxy" else ()
         made = {}
-        for method in sorted(_CONNECT[verb] for verb in part.verbs):
+        for method in (*(_CONNECT[verb] for verb in part.verbs), *passed_on):
             ident = self._identity("connect", part.name, method=method.capitalize()) + suffix
             about = f"Connect {method.upper()} requests to {part.name} of a {self.kind.kind}."
             operation = self._described(ident, about, "connect", _Body(self.kind.group, self.kind.version, part.kind))

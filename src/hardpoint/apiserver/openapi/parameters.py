@@ -81,10 +81,10 @@ def in_path(path: str) -> list[Json]:
 
 
 def of_options(api_version: str, kind: str) -> list[Json]:
-    """The fields of an options kind, such as PodExecOptions, which travel in the query."""
+    """The fields of an options kind, such as PodExecOptions, which travel in the query; only simple ones can."""
     shape = shapes.find(api_version, kind)
-    fields = shape.fields.values() if shape else ()
-    return [_in_query(field.name, _TYPES.get(field.type, "string"), "") for field in fields if field.number]
+    fields = [field for field in shape.fields.values() if field.number and "." not in field.type] if shape else []
+    return [_in_query(field.name, _TYPES.get(field.type, "string"), "") for field in fields]
 
 
 def hoist(item: Json) -> Json:
