@@ -16,6 +16,8 @@ import orjson
 from hardpoint.machinery.errors import HardpointError
 
 DEPTH_MAX: Final = 10_000
+ONE_MARK_A_BYTE: Final = "hardpoint.one-mark-a-byte"
+"""The error handler that decodes bytes as Go does: each byte that is no UTF-8 becomes U+FFFD."""
 _DUPLICATES_MAX: Final = 100
 _WHOLE_NUMBER_LENGTH_MAX: Final = 20
 _INFINITIES: Final = (float("inf"), float("-inf"))
@@ -77,7 +79,7 @@ def _one_mark_a_byte(error: UnicodeError) -> tuple[str, int]:
     return "\N{REPLACEMENT CHARACTER}" * (error.end - error.start), error.end
 
 
-codecs.register_error("hardpoint.one-mark-a-byte", _one_mark_a_byte)
+codecs.register_error(ONE_MARK_A_BYTE, _one_mark_a_byte)
 
 
 def parse(data: bytes) -> Parsed:
@@ -155,7 +157,7 @@ class _Reader:
 
 def _unquoted(text: str) -> str:
     if not text.isascii():
-        text = text.encode("latin-1").decode("utf-8", "hardpoint.one-mark-a-byte")
+        text = text.encode("latin-1").decode("utf-8", ONE_MARK_A_BYTE)
     if "\\" not in text:
         return text
     return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", json.loads(f'"{text}"'))
