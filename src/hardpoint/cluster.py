@@ -27,10 +27,11 @@ from hardpoint.apiserver.http import bind, serve
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.apiserver.tls import serving_context
 from hardpoint.client.kubeconfig import write_context
+from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler
 from hardpoint.store.contract import Store
-from hardpoint.store.open import open_store
+from hardpoint.store.open import STORE_FOLDER, open_store
 
 DEFAULT_PORT = 6443
 OPEN_FILES = 65_536
@@ -74,15 +75,31 @@ class Options:
     kubeconfig: Path | None = None
     """Where to write a context for this cluster's admin; None writes none."""
     make_current: bool | None = None
+    """Whether that becomes the current context; None: only in a file that has none."""
+    components: tuple[str, ...] = COMPONENTS
     serving: ServingFiles | None = None
+    from_backup: Path | None = None
+    """A backup the store begins with; the data directory must not hold a store then."""
+
+
+def parse_components(text: str) -> tuple[str, ...]:
+    """The components in a list with commas, or `all`. Raises ConfigError."""
+    if text == "all":
+        return COMPONENTS
+    asked = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for part in asked:
+        if part not in COMPONENTS:
+            raise ConfigError(f"--components: there is no {part!r}; choose from {', '.join(COMPONENTS)}, or say all")
+    return asked
 
 
 class Cluster:
     """An embedded cluster. Entering `running` starts it, leaving stops it; nothing acknowledged is lost either way."""
 
-    address = ""
-    context = ""
+    state: State
+    """How it is reached."""
     handle: Handler
+    """The API, for clients in the same process."""
     store: Store
 
     def __init__(self, options: Options, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -95,58 +112,81 @@ class Cluster:
 
         Raises AlreadyRunning, PortTaken, ConfigError, or what the store raises when it cannot be opened.
         """
+        try:
+            async with AsyncExitStack() as stack:
+                await self._start(stack)
+                yield self
+        except BaseExceptionGroup as group:
+            # The groups are of our making; who started the cluster wants to hear what happened.
+            raise _innermost(group) from None
+
+    async def _start(self, stack: AsyncExitStack) -> None:
         options = self.options
         _allow_many_files()
-        async with AsyncExitStack() as stack:
-            stack.enter_context(datadir.held(options.data_dir))
-            pki = certificates.ensure(options.data_dir / datadir.PKI, _own_names(options.host), self._now())
-            bound = stack.enter_context(_bind(options.host, options.port))
-            self.address = _url(options.host, bound.getsockname()[1])
-            self.store = await self._open_store()
-            stack.push_async_callback(self.store.close)
-            api = ApiServer(self.store, host=_reachable(options.host), port=bound.getsockname()[1])
-            await stack.enter_async_context(api.running())
-            self.handle = api.handle
-            await stack.enter_async_context(
-                await serve(api.handle, bound=bound, ssl_context=_context(pki, options.serving))
-            )
-            self._tell(pki)
-            stack.callback(datadir.remove_state, options.data_dir)
-            yield self
+        stack.enter_context(datadir.held(options.data_dir))
+        pki = certificates.ensure(options.data_dir / datadir.PKI, _own_names(options.host), self._now())
+        bound = stack.enter_context(_bind(options.host, options.port))
+        host, port = _reachable(options.host), bound.getsockname()[1]
+        address = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+        self.store = await self._open_store(address)
+        stack.push_async_callback(self.store.close)
+        api = await stack.enter_async_context(ApiServer(self.store, host=host, port=port).running())
+        self.handle = api.handle
+        context = _serving_context(pki, options.serving)
+        await stack.enter_async_context(await serve(api.handle, bound=bound, ssl_context=context))
+        self.state = self._introduce(address, pki)
+        datadir.write_state(options.data_dir, self.state)
+        stack.callback(datadir.remove_state, options.data_dir)
 
-    async def _open_store(self) -> Store:
+    async def _open_store(self, address: str) -> Store:
         options = self.options
+        if options.from_backup is not None:
+            await _restore(options.from_backup, options)
         return await open_store(
             options.store,
             options.data_dir,
-            holder=f"cluster {options.name!r} at {self.address}",
+            holder=f"cluster {options.name!r} at {address}",
             ca_file=options.etcd.ca,
             cert_file=options.etcd.certificate,
             key_file=options.etcd.key,
         )
 
-    def _tell(self, pki: Pki) -> None:
-        """Write down how the cluster is reached."""
+    def _introduce(self, address: str, pki: Pki) -> State:
+        """Write a context for the admin, if one is wanted, and say how the cluster is reached."""
         options = self.options
+        context = ""
         if options.kubeconfig is not None:
-            self.context = write_context(
+            context = write_context(
                 options.kubeconfig,
                 name=options.name,
-                server=self.address,
+                server=address,
                 ca_pem=pki.certificate("server-ca").read_bytes(),
                 cert_pem=pki.certificate("admin").read_bytes(),
                 key_pem=pki.key("admin").read_bytes(),
                 make_current=options.make_current,
             )
-        state = datadir.State(
+        return State(
             name=options.name,
             pid=os.getpid(),
-            address=self.address,
+            address=address,
             kubeconfig=str(options.kubeconfig or ""),
-            context=self.context,
+            context=context,
             store=options.store,
+            components=options.components,
         )
-        datadir.write_state(options.data_dir, state)
+
+
+async def _restore(backup: Path, options: Options) -> None:
+    if options.store != "sqlite":
+        raise ConfigError(f"--from-backup needs --store sqlite, not {options.store}")
+    from hardpoint.store.sqlite.backup import restore
+
+    await restore(backup, options.data_dir / STORE_FOLDER)
+
+
+def _innermost(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _innermost(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 def _bind(host: str, port: int | None) -> socket.socket:
@@ -162,7 +202,7 @@ def _bind(host: str, port: int | None) -> socket.socket:
         raise ConfigError(f"cannot listen on {host} port {port}: {cause.strerror}") from cause
 
 
-def _context(pki: Pki, serving: ServingFiles | None) -> ssl.SSLContext:
+def _serving_context(pki: Pki, serving: ServingFiles | None) -> ssl.SSLContext:
     if serving is not None:
         return serving_context(serving.certificate, serving.key, serving.client_ca)
     return serving_context(pki.certificate("apiserver"), pki.key("apiserver"), pki.certificate("client-ca"))
@@ -179,11 +219,6 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 The key of a table, n
 
 def _reachable(host: str) -> str:
     return _ANY.get(host, host)
-
-
-def _url(host: str, port: int) -> str:
-    host = _reachable(host)
-    return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
 
 
 def _allow_many_files() -> None:

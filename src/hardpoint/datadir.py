@@ -40,6 +40,7 @@ class State:
     kubeconfig: str
     context: str
     store: str
+    components: tuple[str, ...]
 
 
 def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:

@@ -124,7 +124,7 @@ class Reader:
         return refusal
 
     def _feed(self, data: bytes) -> Refusal | None:
-        was_between, completed = self.phase is Phase.BETWEEN, self._completed
+        was_between, completed, messages = self.phase is Phase.BETWEEN, self._completed, self.messages
         if self.phase is Phase.HEAD and self._head_grows_too_large(data):
             return HEAD_TOO_LARGE
         try:
@@ -132,8 +132,8 @@ class Reader:
         except httptools.HttpParserUpgrade:
             return None  # Nobody here switches protocols: the request was delivered as one that ends the connection.
         except httptools.HttpParserInvalidMethodError:
-            is_first = was_between and self._completed == completed
-            method = _FOREIGN_METHOD.match(data) if is_first else None
+            starts_here = was_between and self._completed == completed
+            method = _FOREIGN_METHOD.match(data) if starts_here else None
             if method is None:
                 return None if self._is_over else BAD_REQUEST
             self._foreign_method = method[1].decode()
@@ -145,7 +145,8 @@ class Reader:
             return self._refusal
         except httptools.HttpParserError:
             return None if self._is_over else BAD_REQUEST
-        if self.phase is Phase.HEAD:
+        if self.phase is Phase.HEAD and (self.messages == messages or (was_between and self._completed == completed)):
+            # A head that began somewhere behind another message is not counted before the next read.
             self._head_bytes += len(data)
         return None
 
@@ -174,14 +175,13 @@ class Reader:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.phase is not Phase.HEAD:
             return  # A trailer. Nothing in the API reads one, and as a header it would come after the decisions.
-        headers = self._headers
-        key = name.decode("latin-1").lower()
+        headers, key, text = self._headers, name.decode("latin-1").lower(), value.decode("latin-1").rstrip(" \t")
         if key not in headers:
-            headers[key] = value.decode("latin-1")
+            headers[key] = text
         elif key == "host":
             self._refuse(BAD_REQUEST)
         else:
-            headers[key] += ("\n" if key.startswith(_WHOLE_VALUES) else ", ") + value.decode("latin-1")
+            headers[key] += ("\n" if key.startswith(_WHOLE_VALUES) else ", ") + text
         self._header_count += 1
         if self._header_count > self._limits.headers_max:
             self._refuse(HEAD_TOO_LARGE)

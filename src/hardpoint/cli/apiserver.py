@@ -1,0 +1,71 @@
+"""`hardpoint apiserver`: the API server alone, with kube-apiserver's flags where it has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hardpoint.cli import options
+
+EXAMPLES = """\b
+Examples:
+  hardpoint apiserver --store memory --secure-port 0
+  hardpoint apiserver --store etcd://10.0.0.5:2379 --etcd-cafile ca.crt --etcd-certfile c.crt --etcd-keyfile c.key \\
+      --bind-address 0.0.0.0 --tls-cert-file api.crt --tls-private-key-file api.key --client-ca-file users-ca.crt
+"""
+
+
+@click.command("apiserver", epilog=EXAMPLES)
+@click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address to listen on.")
+@options.port("--secure-port", "port")
+@click.option("--tls-cert-file", type=options.FILE, metavar="FILE", help="The server's certificate, with its chain.")
+@click.option("--tls-private-key-file", type=options.FILE, metavar="FILE", help="The key of that certificate.")
+@click.option("--client-ca-file", type=options.FILE, metavar="FILE", help="The authority that vouches for users.")
+@options.data_dir
+@options.store
+@options.etcd_files
+def command(
+    *,
+    bind_address: str,
+    port: int | None,
+    tls_cert_file: Path | None,
+    tls_private_key_file: Path | None,
+    client_ca_file: Path | None,
+    data_dir: Path,
+    store: str,
+    etcd_cafile: Path | None,
+    etcd_certfile: Path | None,
+    etcd_keyfile: Path | None,
+) -> None:
+    """Run the API server alone, against any store.
+
+    Without certificate files it uses those in the data directory's pki folder, and issues them if need be; an admin's
+    client certificate is pki/admin.crt there. No kubeconfig is written.
+    """
+    import ipaddress
+
+    from hardpoint.cli import logs, serving
+    from hardpoint.cluster import EtcdFiles, Options, ServingFiles
+
+    try:
+        ipaddress.ip_address(bind_address)
+    except ValueError as wrong:
+        raise click.BadParameter(f"{bind_address!r} is not an IP address", param_hint="--bind-address") from wrong
+    given = (tls_cert_file, tls_private_key_file, client_ca_file)
+    own_files = None
+    if any(given):
+        if tls_cert_file is None or tls_private_key_file is None or client_ca_file is None:
+            raise click.UsageError("--tls-cert-file, --tls-private-key-file and --client-ca-file go together")
+        own_files = ServingFiles(tls_cert_file, tls_private_key_file, client_ca_file)
+    logs.to_stderr()
+    wanted = Options(
+        data_dir=data_dir,
+        name="apiserver",
+        host=bind_address,
+        port=port,
+        store=store,
+        etcd=EtcdFiles(etcd_cafile, etcd_certfile, etcd_keyfile),
+        serving=own_files,
+    )
+    serving.run(wanted, lambda state: click.echo(state.address))

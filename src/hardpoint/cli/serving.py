@@ -1,0 +1,104 @@
+"""Running a cluster until somebody stops it: here, or in a process of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from hardpoint.cli import EXIT_NO, failure_of, logs
+from hardpoint.datadir import LOG, State
+from hardpoint.machinery.errors import ConfigError
+
+if TYPE_CHECKING:
+    from hardpoint.cluster import Options
+
+
+def run(options: Options, on_ready: Callable[[State], None]) -> None:
+    """Run the cluster in this process until SIGTERM or SIGINT, and stop it in good order."""
+    import asyncio
+
+    import uvloop
+
+    from hardpoint.cluster import Cluster
+
+    async def until_stopped() -> None:
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def stop(number: signal.Signals) -> None:
+            # A second signal is a user who does not want to wait: it ends the process, and costs nothing written.
+            loop.remove_signal_handler(number)
+            stopped.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop, number)
+        async with Cluster(options).running() as cluster:
+            on_ready(cluster.state)
+            await stopped.wait()
+
+    uvloop.run(until_stopped())
+
+
+def run_detached(options: Options) -> State:
+    """Run the cluster in a process of its own and return when it is ready. Exits with its words if it cannot start."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.close(reading)
+        _be_detached(options, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read()
+    if not told:
+        raise ConfigError(f"the cluster ended before it was ready; see {options.data_dir / LOG}")
+    news = orjson.loads(told)
+    if "state" in news:
+        return State(**news["state"])
+    print(news["words"], file=sys.stderr)
+    raise SystemExit(news["status"])
+
+
+def _be_detached(options: Options, parent: int) -> None:
+    """The child's whole life. It tells the parent once: that it is ready, or why it is not."""
+
+    def tell(news: dict[str, object]) -> None:
+        os.write(parent, orjson.dumps(news))
+        os.close(parent)
+
+    status = 0
+    is_ready = False
+
+    def ready(state: State) -> None:
+        nonlocal is_ready
+        is_ready = True
+        tell({"state": state})
+
+    try:
+        os.setsid()
+        _redirect(options.data_dir / LOG)
+        logs.to_stderr()
+        run(options, ready)
+    except BaseException as failed:
+        words, status = failure_of(failed) or ("hardpoint: the cluster failed; its log has the details", EXIT_NO)
+        logging.getLogger(__name__).critical("cluster failed", exc_info=failed)
+        if not is_ready:
+            tell({"words": words, "status": status})
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _redirect(log: Path) -> None:
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (output, 1), (output, 2)):
+        os.dup2(source, target)
+    os.close(output)
+    os.close(nothing)
