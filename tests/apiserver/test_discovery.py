@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardpoint.apiserver.discovery import AGGREGATED, Discovery, version_order
+from hardpoint.apiserver.discovery import Discovery
+from hardpoint.apiserver.discovery.aggregated import MEDIA_TYPE as AGGREGATED
+from hardpoint.apiserver.discovery.order import version_order
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery import kinds
 from hardpoint.machinery.errors import ApiError

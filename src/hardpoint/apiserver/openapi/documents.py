@@ -8,6 +8,7 @@ from typing import Any
 from hardpoint.apiserver.openapi import operations, schemas
 from hardpoint.apiserver.openapi.custom import custom
 from hardpoint.apiserver.openapi.names import group_words, meta_name
+from hardpoint.apiserver.openapi.paths import paths
 from hardpoint.apiserver.version import GIT_VERSION
 from hardpoint.machinery import shapes
 from hardpoint.machinery.kinds import Kind
@@ -22,14 +23,14 @@ def document(group: str, version: str, kinds: Sequence[Kind], declared: Mapping[
     """The document of a group and version. `declared` holds the schemas of custom resources, by plural."""
     words = group_words(group)
     base = f"/apis/{group}/{version}/" if group else f"/api/{version}/"
-    paths = _getter(base, f"{words}{version.capitalize()}APIResources", f"{words}_{version}", "APIResourceList")
+    served = _getter(base, f"{words}{version.capitalize()}APIResources", f"{words}_{version}", "APIResourceList")
     own: dict[str, Json] = {}
     for kind in kinds:
         is_custom = shapes.find(kind.api_version, kind.kind) is None
-        paths.update(operations.paths(kind, custom=is_custom))
+        served.update(paths(kind, custom=is_custom))
         if is_custom:
             own.update(custom(kind, declared.get(kind.plural)))
-    return _complete(paths, own, group, version)
+    return _complete(served, own, group, version)
 
 
 def core_versions() -> Json:
@@ -60,14 +61,14 @@ def _getter(path: str, identity: str, tag: str, kind: str) -> dict[str, Json]:
     return {path: {"get": operation}}
 
 
-def _complete(paths: dict[str, Json], own: dict[str, Json], group: str = "", version: str = "") -> Json:
+def _complete(served: dict[str, Json], own: dict[str, Json], group: str = "", version: str = "") -> Json:
     """A document with these paths and schemas and all the built-in schemas they refer to."""
-    named = _referred(paths) | _referred(own)
+    named = _referred(served) | _referred(own)
     built_in = schemas.built_in((name for name in named if name not in own), group, version)
     return {
         "openapi": "3.0.0",
         "info": {"title": TITLE, "version": GIT_VERSION},
-        "paths": dict(sorted(paths.items())),
+        "paths": dict(sorted(served.items())),
         "components": {"schemas": {**built_in, **own}, "securitySchemes": {"BearerToken": BEARER}},
     }
 

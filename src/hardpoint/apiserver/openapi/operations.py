@@ -1,8 +1,8 @@
-"""What can be done with a kind, as OpenAPI operations: one for each verb, on every path where that verb is served."""
+"""What can be done with a kind, as OpenAPI operations: one for each verb, wherever it is served."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,70 +56,16 @@ ON_COLLECTION: Mapping[str, _Action] = {
         "delete", "deletecollection", "deleteCollection", "Delete objects of kind {}.", parameters.DELETE_COLLECTION
     ),
 }
-_WATCH_ITEM = _Action("get", "watch", "watch", "Watch a {}. Deprecated: watch a list.", parameters.LIST)
-_WATCH_LIST = _Action("get", "watchlist", "watch", "Watch objects of kind {}. Deprecated: list them.", parameters.LIST)
+WATCH_ITEM = _Action("get", "watch", "watch", "Watch a {}. Deprecated: watch a list.", parameters.LIST)
+WATCH_LIST = _Action("get", "watchlist", "watch", "Watch objects of kind {}. Deprecated: list them.", parameters.LIST)
 _CONNECT = {"create": "post", "delete": "delete", "get": "get", "patch": "patch", "update": "put"}
 _PROXIED = ("head", "options")
 """A proxy passes these on too, though no verb is named after them."""
 
 
-def paths(kind: Kind, *, custom: bool) -> Iterator[tuple[str, Json]]:
-    """Every path the kind is served on, with its operations."""
-    base = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-    place = f"{base}/namespaces/{{namespace}}" if kind.namespaced else base
-    scope = "Namespaced" if kind.namespaced else ""
-    maker = _Maker(kind, scope, custom)
-    collection = {
-        action.method: maker.operation(verb, action) for verb, action in ON_COLLECTION.items() if verb in kind.verbs
-    }
-    yield from _path(f"{place}/{kind.plural}", collection)
-    item = {
-        action.method: maker.operation(verb, action)
-        for verb, action in ON_ITEM.items()
-        if verb in kind.verbs and verb != "create"
-    }
-    yield from _path(f"{place}/{kind.plural}/{{name}}", item)
-    for part in kind.subresources:
-        yield from _subresource(maker, f"{place}/{kind.plural}/{{name}}/{part.name}", part)
-    everywhere = _Maker(kind, "", custom, suffix="ForAllNamespaces")
-    if kind.namespaced and "list" in kind.verbs:
-        yield from _path(f"{base}/{kind.plural}", {"get": everywhere.operation("list", ON_COLLECTION["list"])})
-    if "watch" in kind.verbs:
-        watched = place.replace(base, f"{base}/watch", 1)
-        yield from _path(f"{watched}/{kind.plural}", {"get": maker.operation("watchlist", _WATCH_LIST)})
-        yield from _path(f"{watched}/{kind.plural}/{{name}}", {"get": maker.operation("watch", _WATCH_ITEM)})
-        if kind.namespaced:
-            operation = everywhere.operation("watchlist", _WATCH_LIST)
-            yield from _path(f"{base}/watch/{kind.plural}", {"get": operation})
-
-
-def _subresource(maker: _Maker, path: str, part: Subresource) -> Iterator[tuple[str, Json]]:
-    if part.kind.endswith("Options"):
-        yield from _path(path, maker.connections(part, ""))
-        if part.name == "proxy":
-            yield from _path(f"{path}/{{path}}", maker.connections(part, "WithPath"))
-    elif part.name == "log":
-        yield from _path(path, {"get": maker.log(part)})
-    else:
-        operations = {ON_ITEM[verb].method: maker.operation(verb, ON_ITEM[verb], part) for verb in part.verbs}
-        yield from _path(path, operations)
-
-
-def _path(path: str, item: Json) -> Iterator[tuple[str, Json]]:
-    """The path with what it shares hoisted; nothing if no verb is served on it."""
-    if not item:
-        return
-    shared = [*parameters.in_path(path), *parameters.in_query(("pretty",))]
-    for operation in item.values():
-        # What connects streams bytes through; there is nothing to indent.
-        own = shared[:-1] if operation.get("x-kubernetes-action") == "connect" else shared
-        operation["parameters"] = [*operation.get("parameters", ()), *own]
-    yield path, parameters.hoist(item)
-
-
 @dataclass(frozen=True, slots=True)
-class _Maker:
-    """Makes the operations of one kind in one scope."""
+class Operations:
+    """The operations of one kind in one scope: `Namespaced` or none, and perhaps `ForAllNamespaces` at the end."""
 
     kind: Kind
     scope: str
@@ -127,6 +73,7 @@ class _Maker:
     suffix: str = ""
 
     def operation(self, verb: str, action: _Action, part: Subresource | None = None) -> Json:
+        """What a verb does to the kind, or to a part of it."""
         body = _Body.of(self.kind, part)
         is_list = action.name in ("list", "watchlist")
         ident = self._identity(action.prefix, part.name if part else "", plural=action.name == "watchlist")
@@ -140,8 +87,8 @@ class _Maker:
         made["responses"] = _responses(action.codes, media, answer)
         return made
 
-    def connections(self, part: Subresource, suffix: str) -> Json:
-        """What passes bytes on to a node: one operation for each method."""
+    def connections(self, part: Subresource, *, suffix: str = "") -> Json:
+        """What passes bytes on to a node: an operation for each method."""
         options = parameters.of_options(self.kind.api_version, part.kind)
         passed_on = _PROXIED if part.name == "proxy" else ()
         made = {}
@@ -155,6 +102,7 @@ class _Maker:
         return made
 
     def log(self, part: Subresource) -> Json:
+        """Reading a log, which is text."""
         body = _Body.of(self.kind, part)
         operation = self._described(self._identity("read", "log"), "Read what a container logged.", "get", body)
         operation["parameters"] = parameters.of_options("v1", "PodLogOptions")

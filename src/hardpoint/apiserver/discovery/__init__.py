@@ -1,0 +1,117 @@
+"""Which kinds there are, told to clients: `/api`, `/apis` and what is right below them.
+
+Two languages are spoken. Legacy answers are one small object a path; the aggregated answer of `apidiscovery.k8s.io/v2`
+carries everything below `/api` or `/apis` at once and can be revalidated by its ETag. Both are written anew when the
+registry changes and are bytes in between.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from hardpoint.apiserver import answers, negotiation
+from hardpoint.apiserver.discovery import aggregated, legacy
+from hardpoint.apiserver.discovery.order import Group, groups
+from hardpoint.apiserver.registry import Registry
+from hardpoint.machinery import errors
+from hardpoint.machinery.messages import Request, Response
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tagged:
+    body: bytes
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """Every answer of one generation of the registry, by path without slashes around it."""
+
+    generation: int
+    legacy: Mapping[str, bytes]
+    aggregated: Mapping[str, _Tagged]
+
+
+class Discovery:
+    """Answers discovery from the registry. `address` is the `host:port` clients are told to use."""
+
+    def __init__(self, registry: Registry, address: str) -> None:
+        self._registry = registry
+        self._address = address
+        self._answers = _Answers(0, {}, {})
+
+    def respond(self, request: Request) -> Response | None:
+        """The answer, or None for a path that is not discovery's. Raises 405 and 406."""
+        path = request.path.strip("/")
+        current = self._current()
+        plain = current.legacy.get(path)
+        if plain is None:
+            return None
+        if request.method not in ("GET", "HEAD"):
+            raise errors.method_not_allowed()
+        accept = request.headers.get("accept", "")
+        if path in current.aggregated and _wants_aggregated(accept):
+            return _revalidated(current.aggregated[path], request.headers.get("if-none-match", ""))
+        return answers.plain(request, negotiation.choose(accept), plain)
+
+    def paths(self) -> list[str]:
+        """Every path that is answered, for the index."""
+        return [f"/{path}" for path in self._current().legacy]
+
+    def _current(self) -> _Answers:
+        if self._answers.generation != self._registry.generation:
+            self._answers = _written(self._registry, self._address)
+        return self._answers
+
+
+def _wants_aggregated(accept: str) -> bool:
+    """Whether the first clause that can be satisfied asks for the aggregated form."""
+    if aggregated.PARAMETERS["as"] not in accept:
+        return False
+    for media, parameters in negotiation.clauses(accept):
+        if media not in (negotiation.JSON, negotiation.YAML, "application/*", "*/*"):
+            continue
+        asked = {name: parameters[name] for name in aggregated.PARAMETERS if name in parameters}
+        if not asked:
+            return False
+        if media == negotiation.JSON and asked == aggregated.PARAMETERS:
+            return True
+    return False
+
+
+def _revalidated(answer: _Tagged, if_none_match: str) -> Response:
+    headers = (("ETag", answer.etag), ("Vary", "Accept"), ("Cache-Control", "public"))
+    if if_none_match == answer.etag:
+        return Response(304, content_type=aggregated.MEDIA_TYPE, headers=headers)
+    return Response(200, answer.body, aggregated.MEDIA_TYPE, headers)
+
+
+def _written(registry: Registry, address: str) -> _Answers:
+    every = groups(registry)
+    core = [group for group in every if not group.name]
+    named = [group for group in every if group.name]
+    bodies: dict[str, Json] = {"api": legacy.api_versions(core, address), "apis": legacy.group_list(named)}
+    for group in named:
+        bodies[f"apis/{group.name}"] = {"kind": "APIGroup", "apiVersion": "v1", **legacy.api_group(group)}
+    for group in every:
+        for version, kinds in group.versions:
+            base = f"apis/{group.name}/{version}" if group.name else f"api/{version}"
+            bodies[base] = legacy.resource_list(group.name, version, kinds)
+    plain = {path: _encoded(body) for path, body in bodies.items()}
+    return _Answers(registry.generation, plain, {"api": _tagged(core), "apis": _tagged(named)})
+
+
+def _tagged(listed: Sequence[Group]) -> _Tagged:
+    body = _encoded(aggregated.group_discovery_list(listed))
+    return _Tagged(body, f'"{hashlib.sha512(body).hexdigest().upper()}"')
+
+
+def _encoded(body: Json) -> bytes:
+    return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
