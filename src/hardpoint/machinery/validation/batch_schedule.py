@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from hardpoint.machinery.durations import parse_duration
+from hardpoint.machinery import durations
 from hardpoint.machinery.fielderrors import quote
 
 _DESCRIPTORS = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
@@ -104,8 +104,8 @@ def _check_descriptor(text: str) -> None:
     if not text.startswith("@every "):
         raise BadSchedule(f"unrecognized descriptor: {text}")
     try:
-        parse_duration(text.removeprefix("@every "))
-    except ValueError as wrong:
+        durations.parse(text.removeprefix("@every "))
+    except durations.BadDuration as wrong:
         raise BadSchedule(f"failed to parse duration {text}: {wrong}") from wrong
 
 
