@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardpoint.apiserver.admission.chain import Chain
-from hardpoint.apiserver.admission.contract import Reader
+from hardpoint.apiserver.admission.contract import Mutates, Reader
 from hardpoint.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
 from hardpoint.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
 from hardpoint.apiserver.admission.priority import Priority
@@ -13,5 +13,5 @@ from hardpoint.apiserver.admission.service_account import ServiceAccount
 def chain(reader: Reader) -> Chain:
     """Every plugin that is on by default."""
     accounts, priority = ServiceAccount(), Priority()
-    mutating = [NamespaceLifecycle(), accounts, priority, DefaultTolerationSeconds()]
+    mutating: list[Mutates] = [NamespaceLifecycle(), accounts, priority, DefaultTolerationSeconds()]
     return Chain(mutating, [accounts, priority], reader)
