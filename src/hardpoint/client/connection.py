@@ -10,6 +10,7 @@ import asyncio
 import socket
 from collections import deque
 from dataclasses import dataclass, field
+from typing import cast
 
 import httptools
 
@@ -114,8 +115,8 @@ class Connection(asyncio.Protocol):
     # What asyncio calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Not an isinstance: uvloop's transports do all that asyncio's do, without being any.
+        self._transport = cast("asyncio.Transport", transport)
         plain = transport.get_extra_info("socket")
         if plain is not None:
             # A peer that vanished without a word is found out even while nothing is being said.
