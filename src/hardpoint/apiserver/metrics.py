@@ -27,21 +27,10 @@ BUCKETS = (
 
 _BOUNDS = (*(f"{bound:g}" for bound in BUCKETS), "+Inf")
 
-VERBS: Mapping[str, str] = {
-    "get": "GET",
-    "list": "LIST",
-    "watch": "WATCH",
-    "create": "POST",
-    "post": "POST",
-    "update": "PUT",
-    "put": "PUT",
-    "patch": "PATCH",
-    "apply": "APPLY",
-    "delete": "DELETE",
-    "deletecollection": "DELETECOLLECTION",
-    "connect": "CONNECT",
-}
-"""How a verb is labelled. Methods nobody knows share one label, so that strangers cannot invent series."""
+_NAMED_ALIKE = ("get", "list", "watch", "patch", "apply", "delete", "deletecollection", "connect", "post", "put")
+_VERBS = {"create": "POST", "update": "PUT"} | {verb: verb.upper() for verb in _NAMED_ALIKE}
+VERBS: Mapping[str, str] = _VERBS | {verb.upper(): label for verb, label in _VERBS.items()}
+"""How a verb or method is labelled. Those nobody knows share a label, so that strangers cannot invent series."""
 
 CountObjects = Callable[[], Awaitable[Mapping[tuple[str, str], int]]]
 """How many objects are stored, by group and plural."""
@@ -52,6 +41,7 @@ Sample = tuple[Labels, float]
 
 class _Key(NamedTuple):
     verb: str
+    """As it is labelled."""
     group: str
     version: str
     resource: str
@@ -69,7 +59,7 @@ class _Key(NamedTuple):
             ("resource", self.resource),
             ("scope", self.scope),
             ("subresource", self.subresource),
-            ("verb", VERBS.get(self.verb.lower(), "OTHER")),
+            ("verb", self.verb),
             ("version", self.version),
         )
 
@@ -112,7 +102,7 @@ class Metrics:
 
         Group, version, resource and subresource are those of a served kind, or empty: never what a stranger wrote.
         """
-        key = (verb, group, version, resource, subresource, scope, code, dry_run)
+        key = (VERBS.get(verb, "OTHER"), group, version, resource, subresource, scope, code, dry_run)
         series = self._requests.get(key)
         if series is None:
             series = self._requests[key] = _Series()
@@ -124,7 +114,7 @@ class Metrics:
         self, verb: str, group: str, version: str, resource: str, subresource: str, scope: str
     ) -> Iterator[None]:
         """Count a watch, log, exec or proxy while it runs."""
-        key = (verb, group, version, resource, subresource, scope)
+        key = (VERBS.get(verb, "OTHER"), group, version, resource, subresource, scope)
         self._long_running[key] += 1
         try:
             yield
@@ -182,10 +172,9 @@ class Metrics:
         """The histogram. Codes are not among its labels, so series that differ only by code are one here."""
         merged: dict[Labels, _Series] = {}
         for key, series in self._requests.items():
-            labels = _Key(*key).labels()
-            if ("verb", "WATCH") in labels:
+            if key[0] == "WATCH":
                 continue
-            sum_of = merged.setdefault(labels, _Series())
+            sum_of = merged.setdefault(_Key(*key).labels(), _Series())
             sum_of.buckets = [ours + theirs for ours, theirs in zip(sum_of.buckets, series.buckets, strict=True)]
             sum_of.seconds += series.seconds
         for labels, series in merged.items():

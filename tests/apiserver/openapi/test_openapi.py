@@ -82,6 +82,8 @@ async def test_answers_are_compressed_for_who_can_read_it(
     assert dict(packed.headers)["Content-Encoding"] == "gzip"
     assert "Accept-Encoding" in dict(packed.headers)["Vary"]
     assert gzip.decompress(packed.body) == plain.body
+    refused = await _ask(openapi, request_for(path, headers={"accept-encoding": "br, gzip; q=0"}))
+    assert refused.body == plain.body
 
 
 async def test_a_change_touches_one_document(

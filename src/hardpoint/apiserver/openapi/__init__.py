@@ -189,9 +189,14 @@ def _revalidated(request: Request, built: _Built, media: str, extra: Sequence[tu
     headers = [("ETag", etag), ("Vary", "Accept, Accept-Encoding"), *extra]
     if request.headers.get("if-none-match") == etag:
         return Response(304, content_type=media, headers=headers)
-    if "gzip" in request.headers.get("accept-encoding", ""):
+    if _takes_gzip(request.headers.get("accept-encoding", "")):
         return Response(200, built.compressed, media, [*headers, ("Content-Encoding", "gzip")])
     return Response(200, gzip.decompress(built.compressed), media, headers)
+
+
+def _takes_gzip(accept_encoding: str) -> bool:
+    codings = (coding.replace(" ", "") for coding in accept_encoding.split(","))
+    return any(coding.startswith("gzip") and not coding.endswith(";q=0") for coding in codings)
 
 
 def _http_date(seconds: float) -> str:
