@@ -44,7 +44,9 @@ class Reply:
         await self.send(f"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n{headers}\r\n".encode())
 
     async def chunk(self, data: bytes) -> None:
-        await self.send(b"%x\r\n%s\r\n" % (len(data), data))
+        # An empty chunk would be the last one.
+        if data:
+            await self.send(b"%x\r\n%s\r\n" % (len(data), data))
 
     async def end_chunks(self) -> None:
         await self.send(b"0\r\n\r\n")
