@@ -193,8 +193,9 @@ def _validating_binding(obj: Json, old: Json | None = None) -> Errors:
     if "Deny" in actions and "Warn" in actions:
         why = "(repeating the same validation failure information in the API response and headers serves no purpose)"
         errors.append(invalid(path, actions, f"must not contain both Deny and Warn {why}"))
+    errors += _missing_policy(spec)
     if not actions:
-        errors.append(required(path, "at least one validation action is required"))
+        errors.append(required(path))
     return errors
 
 
@@ -204,14 +205,15 @@ def _mutating_binding(obj: Json, old: Json | None = None) -> Errors:
     _shared_binding(errors, spec)
     if "matchResources" in spec:
         matching.mutated_operations(errors, "spec.matchResources", spec["matchResources"])
-    return errors
+    return _missing_policy(spec) + errors
+
+
+def _missing_policy(spec: Json) -> Errors:
+    return [] if spec.get("policyName") else [required("spec.policyName")]
 
 
 def _shared_binding(errors: Errors, spec: Json) -> None:
-    policy = spec.get("policyName", "")
-    if not policy:
-        errors.append(required("spec.policyName"))
-    else:
+    if policy := spec.get("policyName"):
         errors += invalids("spec.policyName", policy, names.dns_subdomain(policy))
     if "paramRef" in spec:
         _param_ref(errors, "spec.paramRef", spec["paramRef"])
