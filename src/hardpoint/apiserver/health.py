@@ -117,7 +117,7 @@ async def _summary(endpoint: str, checks: list[_Named], *, excluded: Iterable[st
         lines.append(f"warn: some health checks cannot be excluded: no matches for {quoted}")
     failed = [check.name for check in asked if failures[check] is not None]
     if failed:
-        log.warning("health check failed", extra={"endpoint": endpoint, "checks": failed})
+        log.info("health check failed", extra={"endpoint": endpoint, "checks": failed})
         return Response(500, "\n".join([*lines, f"{endpoint} check failed\n"]).encode(), TEXT, _PLAIN)
     if not verbose:
         return Response(200, b"ok", TEXT, _PLAIN)

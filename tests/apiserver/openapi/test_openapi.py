@@ -110,6 +110,18 @@ async def test_a_document_is_built_once(openapi: OpenApi, request_for: Callable[
     assert len({answer.body for answer in answers if answer}) == 1
 
 
+async def test_a_schema_too_deep_to_publish_harms_nobody(
+    registry: Registry, request_for: Callable[..., Request]
+) -> None:
+    schema: dict[str, object] = {"type": "string"}
+    for _ in range(3000):
+        schema = {"type": "object", "properties": {"deeper": schema}}
+    openapi = OpenApi(registry, lambda kind: schema if kind is CRONTAB else None)
+    registry.add(CRONTAB)
+    for path in ("/openapi/v3", "/openapi/v3/apis/stable.example.com/v1", "/openapi/v2"):
+        assert (await _ask(openapi, request_for(path))).status == 200
+
+
 @pytest.mark.parametrize(
     ("path", "accept"),
     [

@@ -152,10 +152,24 @@ def test_a_custom_kind_has_the_schema_it_was_declared_with() -> None:
     assert not _references(made) - {f"#/components/schemas/{name}" for name in schemas}
 
 
-def test_without_a_schema_anything_goes() -> None:
-    made = document("stable.example.com", "v1", [CRONTAB], {})
+def _nested(depth: int) -> Json:
+    schema: Json = {"type": "string"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"deeper": schema}}
+    return schema
+
+
+@pytest.mark.parametrize("declared", [None, {}, _nested(1000)], ids=["none", "empty", "too deep"])
+def test_without_a_usable_schema_anything_goes(declared: Json | None) -> None:
+    made = document("stable.example.com", "v1", [CRONTAB], {"crontabs": declared})
     schema = made["components"]["schemas"]["com.example.stable.v1.CronTab"]
     assert schema["x-kubernetes-preserve-unknown-fields"] is True
+
+
+def test_references_in_examples_lead_nowhere() -> None:
+    schema = {**CRONTAB_SCHEMA, "default": {"$ref": "#/components/schemas/moon"}}
+    made = document("stable.example.com", "v1", [CRONTAB], {"crontabs": schema})
+    assert "moon" not in made["components"]["schemas"]
 
 
 def _operations(one: Json) -> Iterator[tuple[str, str, Json]]:

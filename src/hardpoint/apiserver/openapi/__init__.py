@@ -11,7 +11,7 @@ import asyncio
 import gzip
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
@@ -23,7 +23,7 @@ import orjson
 from hardpoint import __version__
 from hardpoint.apiserver import negotiation
 from hardpoint.apiserver.registry import Registry
-from hardpoint.machinery import errors
+from hardpoint.machinery import errors, jsontext
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Request, Response
 
@@ -142,11 +142,12 @@ def _sources(registry: Registry, schema_of: SchemaOf) -> Iterator[_Source]:
         kinds = tuple(members)
         declared = {kind.plural: schema for kind in kinds if (schema := schema_of(kind)) is not None}
         path = f"apis/{group}/{version}" if group else f"api/{version}"
-        yield _source(path, (kinds, declared), partial(documents.document, group, version, kinds, declared))
+        made_from = (orjson.dumps(kinds), *map(jsontext.encode, declared.values()))
+        yield _source(path, made_from, partial(documents.document, group, version, kinds, declared))
 
 
-def _source(path: str, made_from: object, document: Callable[[], Json]) -> _Source:
-    return _Source(path, _digest(orjson.dumps((_makers(), path, made_from))), document)
+def _source(path: str, made_from: Iterable[bytes], document: Callable[[], Json]) -> _Source:
+    return _Source(path, _digest(b"\n".join((_makers().encode(), path.encode(), *made_from))), document)
 
 
 @cache

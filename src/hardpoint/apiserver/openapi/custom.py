@@ -9,13 +9,31 @@ from hardpoint.machinery.kinds import Kind
 
 Json = dict[str, Any]
 
+REFERRED = {meta_name("ObjectMeta"), meta_name("ListMeta")}
+"""The built-in schemas that those of custom resources refer to."""
+
+DEPTH_MAX = 200
+"""A schema that nests deeper is not published: its readers, ours among them, would run out of stack."""
+
 _ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 def custom(kind: Kind, schema: Json | None) -> dict[str, Json]:
     """The schemas of the kind and of its list, by name."""
     name = schema_name(kind.group, kind.version, kind.kind)
-    return {name: _object(kind, schema or _ANYTHING), f"{name}List": _list(kind, name)}
+    published = schema if schema and _depth(schema) <= DEPTH_MAX else _ANYTHING
+    return {name: _object(kind, published), f"{name}List": _list(kind, name)}
+
+
+def _depth(schema: Json) -> int:
+    """How deep the JSON nests."""
+    depth = 0
+    level: list[Any] = [schema]
+    while level:
+        depth += 1
+        inner = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
+    return depth
 
 
 def _object(kind: Kind, schema: Json) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardpoint.apiserver.openapi import operations, schemas
-from hardpoint.apiserver.openapi.custom import custom
+from hardpoint.apiserver.openapi.custom import REFERRED, custom
 from hardpoint.apiserver.openapi.names import group_words, meta_name
 from hardpoint.apiserver.openapi.paths import paths
 from hardpoint.apiserver.version import GIT_VERSION
@@ -63,7 +63,7 @@ def _getter(path: str, identity: str, tag: str, kind: str) -> dict[str, Json]:
 
 def _complete(served: dict[str, Json], own: dict[str, Json], group: str = "", version: str = "") -> Json:
     """A document with these paths and schemas and all the built-in schemas they refer to."""
-    named = _referred(served) | _referred(own)
+    named = _referred(served) | (REFERRED if own else set())
     built_in = schemas.built_in((name for name in named if name not in own), group, version)
     return {
         "openapi": "3.0.0",
@@ -74,7 +74,7 @@ def _complete(served: dict[str, Json], own: dict[str, Json], group: str = "", ve
 
 
 def _referred(part: Any) -> set[str]:
-    """The names of all schemas that anything in `part` refers to."""
+    """The names of all schemas that anything in `part` refers to. For what we wrote: strangers' references may lie."""
     found: set[str] = set()
     waiting = [part]
     while waiting:

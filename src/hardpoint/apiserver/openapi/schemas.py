@@ -25,8 +25,8 @@ _SCALARS: Mapping[str, Json] = {
 _ABOUT_VALUES = frozenset(("enum", "format"))
 """What is said about each value of a list or map, not about the list or map."""
 
-# Types whose JSON says nothing of their fields on the wire.
-_OPAQUE = frozenset(("FieldsV1", "JSON", "Patch", "RawExtension"))
+# Types whose JSON has nothing to do with their fields on the wire: objects with any fields, and values of any type.
+_OPAQUE = frozenset(("FieldsV1", "Patch", "RawExtension"))
 _ANYTHING = frozenset(("JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"))
 _IN_EVERY_GROUP = (meta_name("DeleteOptions"), meta_name("WatchEvent"))
 
@@ -56,18 +56,21 @@ def _referred(shape: Shape) -> Iterator[str]:
 def _schema(shape: Shape, descriptions: Descriptions) -> Json:
     described = descriptions.of(shape.name)
     schema: Json = {"description": described.text} if described.text else {}
-    kind = shape.name.rpartition(".")[2]
-    if not _is_structure(shape):
-        if kind not in _ANYTHING and "oneOf" not in shape.about:
-            schema["type"] = "object"
-        return schema | dict(shape.about)
-    schema["type"] = "object"
+    if _is_structure(shape):
+        schema |= _structure(shape, described.fields)
+    elif shape.name.rpartition(".")[2] in _OPAQUE:
+        schema["type"] = "object"
+    return schema | dict(shape.about)
+
+
+def _structure(shape: Shape, descriptions: Mapping[str, str]) -> Json:
+    schema: Json = {"type": "object"}
     fields = sorted(_fields(shape), key=lambda field: field.name)
     if fields:
-        schema["properties"] = {field.name: _property(field, described.fields.get(field.name, "")) for field in fields}
+        schema["properties"] = {field.name: _property(field, descriptions.get(field.name, "")) for field in fields}
     if required := [field.name for field in shape.fields.values() if field.required]:
         schema["required"] = required
-    return schema | dict(shape.about)
+    return schema
 
 
 def _fields(shape: Shape) -> Iterator[Field]:
