@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import stat
+import subprocess
 import textwrap
 import threading
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
@@ -185,6 +189,68 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         write_context(path, name="lab", **OURS)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["config"]
+
+
+SETS = {
+    "first wins": [
+        {"current-context": "a", "users": [{"name": "u", "user": {"token": "1"}}]},
+        {"current-context": "b", "users": [{"name": "u", "user": {"token": "2", "username": "x"}}]},
+    ],
+    "empty current context does not count": [
+        {"current-context": "", "contexts": [{"name": "a", "context": {"cluster": "c", "user": "u"}}]},
+        {"current-context": "a", "clusters": [{"name": "c", "cluster": {"server": "https://c"}}]},
+    ],
+    "everything at once": [
+        {
+            "clusters": [
+                {"name": "c", "cluster": {"server": "https://1"}},
+                {"name": "d", "cluster": {"server": "https://d"}},
+            ]
+        },
+        {"clusters": [{"name": "c", "cluster": {"server": "https://2", "insecure-skip-tls-verify": True}}]},
+        {"users": [{"name": "x", "user": {"client-certificate": "certs/me.pem", "client-key": "certs/me.key"}}]},
+    ],
+}
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl to compare with")
+@pytest.mark.parametrize("documents", SETS.values(), ids=SETS.keys())
+def test_files_merge_as_kubectl_merges_them(tmp_path: Path, documents: list[dict[str, Any]]) -> None:
+    files = [tmp_path / str(number) / "config" for number in range(len(documents))]
+    for file, document in zip(files, documents, strict=True):
+        written(file, yaml.safe_dump({"apiVersion": "v1", "kind": "Config"} | document))
+    listed = os.pathsep.join(map(str, [*files, tmp_path / "missing"]))
+    theirs = kubectl("view", "--raw", "-o", "json", environ={"KUBECONFIG": listed})
+    ours = load(environ={"KUBECONFIG": listed})
+    assert ours.current_context == theirs["current-context"]
+    for section, body in kubeconfig.SECTIONS.items():
+        merged = {item["name"]: item[body] for item in theirs[section] or ()}
+        assert {name: dict(entry.body) for name, entry in getattr(ours, section).items()} == merged
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl to compare with")
+def test_kubectl_and_we_change_the_same_file_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    environ = {"KUBECONFIG": str(path)}
+    write_context(path, name="lab", **OURS)
+    kubectl("set-context", "theirs", "--cluster=hardpoint-lab", "--user=hardpoint-lab", environ=environ)
+    kubectl("use-context", "theirs", environ=environ)
+    write_context(path, name="other", **OURS)
+    seen = kubectl("view", "--raw", "-o", "json", environ=environ)
+    assert seen["current-context"] == "theirs"
+    assert {context["name"] for context in seen["contexts"]} == {"hardpoint-lab", "hardpoint-other", "theirs"}
+    assert seen["users"][0]["user"]["client-key-data"] == base64.b64encode(b"KEY").decode()
+
+
+def kubectl(*arguments: str, environ: dict[str, str]) -> Any:
+    done = subprocess.run(
+        ["kubectl", "config", *arguments],
+        env=environ | {"PATH": os.environ["PATH"]},
+        capture_output=True,
+        check=True,
+        timeout=30,
+    )
+    return orjson.loads(done.stdout) if "json" in arguments else None
 
 
 names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)

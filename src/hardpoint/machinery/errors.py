@@ -6,6 +6,7 @@ HardpointError
 │   ├── Unavailable      asking again may help
 │   └── ContractBroken   it answered with something the contract forbids
 ├── StoreError           the store could not do it; the tree below is drawn in `hardpoint.store`
+├── TransportError       no answer came from the server; drawn, with its tree, in `hardpoint.client.transport`
 └── ConfigError          what the user wrote cannot work: which file, which field
 
 An ApiError is made by the functions below, one for each row of the table of Status answers, so that code, reason,
