@@ -30,6 +30,7 @@ from hardpoint.apiserver.openapi import OpenApi
 from hardpoint.apiserver.reader import StoreReader
 from hardpoint.apiserver.registry import Registry
 from hardpoint.apiserver.target import Target
+from hardpoint.apiserver.traits import DEPRECATED
 from hardpoint.apiserver.warnings import warning_headers
 from hardpoint.machinery import durations, errors, kinds
 from hardpoint.machinery.errors import ApiError, StoreError
@@ -136,6 +137,8 @@ class ApiServer:
             raise errors.method_not_allowed()
         if not _fits(verb, kind, where):
             raise errors.method_not_allowed()
+        if deprecated := DEPRECATED.get((kind.group, kind.version, kind.kind)):
+            warnings.append(deprecated)
         call = Call(self._services, request, where, kind, part, verb, user, warnings)
         seconds = _seconds_allowed(request, verb)
         if seconds is None:
@@ -238,10 +241,9 @@ def _seconds_allowed(request: Request, verb: str) -> float | None:
     if not text:
         return limit
     try:
-        asked = durations.parse_duration(text)
-    except ValueError as wrong:
+        seconds = durations.parse(text) / 1e9
+    except durations.BadDuration as wrong:
         raise errors.bad_request("invalid timeout specified in the request URL") from wrong
-    seconds = asked.total_seconds()
     if seconds < _SHORTEST_SECONDS:
         raise TimeoutError
     return min(seconds, limit or REQUEST_SECONDS_MAX)

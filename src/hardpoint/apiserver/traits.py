@@ -94,6 +94,12 @@ KEEPS_LABELS_ON_STATUS = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "St
 # Forgotten after this time.
 TTL_SECONDS = {"Event": 3600}
 
+# What whoever uses these is told, in a Warning header.
+DEPRECATED = {
+    ("", "v1", "ComponentStatus"): "v1 ComponentStatus is deprecated in v1.19+",
+    ("", "v1", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+}
+
 # Answered, never stored.
 VIRTUAL = frozenset(
     (
