@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.admission.contract import Mutates, Reader
+from hardpoint.apiserver.admission.default_ingress_class import DefaultIngressClass
+from hardpoint.apiserver.admission.default_storage_class import DefaultStorageClass
 from hardpoint.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
 from hardpoint.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
 from hardpoint.apiserver.admission.priority import Priority
 from hardpoint.apiserver.admission.service_account import ServiceAccount
+from hardpoint.apiserver.admission.storage_object_in_use_protection import StorageObjectInUseProtection
+from hardpoint.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
 
 
 def chain(reader: Reader) -> Chain:
     """Every plugin that is on by default."""
     accounts, priority = ServiceAccount(), Priority()
-    mutating: list[Mutates] = [NamespaceLifecycle(), accounts, priority, DefaultTolerationSeconds()]
+    mutating: list[Mutates] = [
+        NamespaceLifecycle(),
+        accounts,
+        TaintNodesByCondition(),
+        priority,
+        DefaultTolerationSeconds(),
+        DefaultStorageClass(),
+        StorageObjectInUseProtection(),
+        DefaultIngressClass(),
+    ]
     return Chain(mutating, [accounts, priority], reader)
