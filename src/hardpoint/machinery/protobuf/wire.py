@@ -41,7 +41,11 @@ def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 def span(data: bytes, at: int, end: int) -> tuple[int, int]:
     """Where a length-delimited value begins and ends."""
-    length, at = varint(data, at, end)
+    # Most lengths are one byte, and every string and message has one.
+    if at < end and (length := data[at]) < 0x80:
+        at += 1
+    else:
+        length, at = varint(data, at, end)
     if length > end - at:
         raise BadProtobuf(_TRUNCATED)
     return at, at + length
