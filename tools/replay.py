@@ -93,7 +93,7 @@ async def _post(client: Client, exchange: Exchange) -> Answer:
 def normalized(answer: Answer) -> list[Any]:
     """An answer in the form of the recording."""
     body = orjson.loads(_without_random_names(answer.body.decode()))
-    warnings = _WARNING.findall(answer.headers.get("warning", ""))
+    warnings = sorted(_WARNING.findall(answer.headers.get("warning", "")))
     if answer.status < 300:
         return [answer.status, _object(body), warnings]
     causes = (body.get("details") or {}).get("causes") or []
