@@ -14,14 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from hardpoint.client.filechange import locked, replace_content
+from hardpoint.machinery import yamltext
 from hardpoint.machinery.errors import ConfigError
 
 Json = dict[str, Any]
 
-BYTES_MAX = 3 * 1024 * 1024
 SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 
 
@@ -128,7 +126,7 @@ def write_context(
         if make_current or (make_current is None and is_first):
             document["current-context"] = title
         document.setdefault("current-context", "")
-        replace_content(target, _dump(document))
+        replace_content(target, yamltext.encode(document))
     return title
 
 
@@ -148,7 +146,7 @@ def remove_context(path: Path, *, name: str) -> bool:
         if removed:
             if _current_context(target, document) == title:
                 document["current-context"] = ""
-            replace_content(target, _dump(document))
+            replace_content(target, yamltext.encode(document))
     return removed
 
 
@@ -156,38 +154,22 @@ def _read(file: Path) -> Json:
     """The document in `file`; empty where there is none."""
     try:
         with file.open("rb") as opened:
-            content = opened.read(BYTES_MAX + 1)
+            content = opened.read(yamltext.SIZE_MAX + 1)
     except FileNotFoundError:
         return {}
     except OSError as cause:
         raise ConfigError(f"{file} cannot be read: {cause.strerror}") from cause
-    if len(content) > BYTES_MAX:
-        raise ConfigError(f"{file} has more than {BYTES_MAX} bytes; is it a kubeconfig?")
+    if len(content) > yamltext.SIZE_MAX:
+        raise ConfigError(f"{file} has more than {yamltext.SIZE_MAX} bytes; is it a kubeconfig?")
     try:
-        document = yaml.load(content, Loader=_Loader)  # noqa: S506 - it is the safe loader, in C where there is one
-    except (yaml.YAMLError, RecursionError, ValueError) as cause:
-        raise ConfigError(f"{file} is not YAML: {_one_line(cause)}") from cause
+        document = yamltext.parse(content).value
+    except yamltext.BadYaml as cause:
+        raise ConfigError(f"{file} is not YAML: {cause}") from cause
     if document is None:
         return {}
     if not isinstance(document, dict):
         raise ConfigError(f"{file} is not a kubeconfig: its outermost level must be a mapping")
     return document
-
-
-def _dump(document: Json) -> bytes:
-    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    return text.encode()
-
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
-
-def _one_line(cause: Exception) -> str:
-    """What is wrong and where. The text that YAML quotes with it is left out: it may be a secret."""
-    mark = getattr(cause, "problem_mark", None)
-    problem = getattr(cause, "problem", None) or type(cause).__name__
-    return f"{problem} in line {mark.line + 1}" if mark else str(problem)
 
 
 def _current_context(file: Path, document: Json) -> str:
