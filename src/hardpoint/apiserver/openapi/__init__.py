@@ -11,7 +11,7 @@ import asyncio
 import gzip
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
@@ -30,7 +30,7 @@ from hardpoint.machinery.messages import Request, Response
 Json = dict[str, Any]
 
 SchemaOf = Callable[[Kind], Json | None]
-"""The schema a custom resource was declared with, or None if anything goes."""
+"""The schema a custom resource was declared with, the same object until it changes; None if anything goes."""
 
 JSON = "application/json"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -46,11 +46,20 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A document that can be made, and the hash of what it is made from."""
+    """A document that can be made, what it is made from, and the hash of that."""
 
     path: str
+    kinds: Sequence[Kind]
+    declared: Mapping[str, Json]
     hash: str
     document: Callable[[], Json]
+
+    def is_made_from(self, kinds: Sequence[Kind], declared: Mapping[str, Json]) -> bool:
+        """Whether nothing has changed. Schemas are told apart by identity: comparing them costs as much as hashing."""
+        same = declared.keys() == self.declared.keys() and all(
+            declared[name] is self.declared[name] for name in declared
+        )
+        return same and kinds == self.kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,7 @@ class OpenApi:
         self._schema_of = schema_of
         self._generation = 0
         self._sources: dict[str, _Source] = {}
+        self._index = _Built("", b"")
         self._built: dict[str, _Built] = {}
         self._building = asyncio.Lock()
 
@@ -83,17 +93,12 @@ class OpenApi:
             return None
         _media(request, (JSON,))
         if not name:
-            return self._index(request, sources)
+            return _revalidated(request, self._index, JSON)
         return await self._document(request, sources[name])
 
     def paths(self) -> list[str]:
         """Every path that is answered, for the index."""
         return ["/openapi/v2", "/openapi/v3", *(f"/openapi/v3/{name}" for name in self._current())]
-
-    def _index(self, request: Request, sources: Mapping[str, _Source]) -> Response:
-        listed = {name: {"serverRelativeURL": _url(source)} for name, source in sorted(sources.items())}
-        body = orjson.dumps({"paths": listed})
-        return _revalidated(request, _Built(_digest(body), gzip.compress(body, mtime=0)), JSON)
 
     async def _document(self, request: Request, source: _Source) -> Response:
         (asked, *_) = parse_qs(request.query).get("hash", [""])
@@ -122,32 +127,44 @@ class OpenApi:
     def _current(self) -> dict[str, _Source]:
         if self._generation != self._registry.generation:
             self._generation = self._registry.generation
-            self._sources = {source.path: source for source in _sources(self._registry, self._schema_of)}
+            found = _sources(self._registry, self._schema_of, self._sources)
+            self._sources = {source.path: source for source in found}
+            self._index = _index(self._sources)
             kept = self._sources.keys() | _SPELLINGS.keys()
             self._built = {name: built for name, built in self._built.items() if name in kept}
         return self._sources
 
 
-def _sources(registry: Registry, schema_of: SchemaOf) -> Iterator[_Source]:
-    """Every document there can be now."""
+def _index(sources: Mapping[str, _Source]) -> _Built:
+    listed = {name: {"serverRelativeURL": _url(source)} for name, source in sorted(sources.items())}
+    body = orjson.dumps({"paths": listed})
+    return _Built(_digest(body), gzip.compress(body, mtime=0))
+
+
+def _sources(registry: Registry, schema_of: SchemaOf, known: Mapping[str, _Source]) -> Iterator[_Source]:
+    """Every document there can be now. Those that are known and have not changed are not hashed again."""
     from hardpoint.apiserver.openapi import documents  # A server starts unasked; the first who asks loads it.
 
     found = sorted(registry, key=lambda kind: (kind.group, kind.version, kind.plural))
-    yield _source("api", (), documents.core_versions)
-    yield _source("apis", (), documents.groups)
+    yield _source("api", (), {}, documents.core_versions)
+    yield _source("apis", (), {}, documents.groups)
     for group, _ in groupby(found, key=lambda kind: kind.group):
         if group:
-            yield _source(f"apis/{group}", (), partial(documents.group_versions, group))
+            yield _source(f"apis/{group}", (), {}, partial(documents.group_versions, group))
     for (group, version), members in groupby(found, key=lambda kind: (kind.group, kind.version)):
         kinds = tuple(members)
         declared = {kind.plural: schema for kind in kinds if (schema := schema_of(kind)) is not None}
         path = f"apis/{group}/{version}" if group else f"api/{version}"
-        made_from = (orjson.dumps(kinds), *map(jsontext.encode, declared.values()))
-        yield _source(path, made_from, partial(documents.document, group, version, kinds, declared))
+        before = known.get(path)
+        if before is not None and before.is_made_from(kinds, declared):
+            yield before
+        else:
+            yield _source(path, kinds, declared, partial(documents.document, group, version, kinds, declared))
 
 
-def _source(path: str, made_from: Iterable[bytes], document: Callable[[], Json]) -> _Source:
-    return _Source(path, _digest(b"\n".join((_makers().encode(), path.encode(), *made_from))), document)
+def _source(path: str, kinds: Sequence[Kind], declared: Mapping[str, Json], document: Callable[[], Json]) -> _Source:
+    parts = (_makers().encode(), path.encode(), orjson.dumps(kinds), *map(jsontext.encode, declared.values()))
+    return _Source(path, kinds, declared, _digest(b"\n".join(parts)), document)
 
 
 @cache
