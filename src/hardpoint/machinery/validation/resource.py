@@ -15,7 +15,6 @@ from hardpoint.machinery.fielderrors import (
     FieldError,
     at,
     duplicate,
-    forbidden,
     invalid,
     invalids,
     not_supported,
@@ -239,7 +238,7 @@ def _taint_rule(obj: Json, old: Json | None = None) -> Errors:
         resource_slices.pool_name(errors, "spec.deviceSelector.pool", selector["pool"])
     if "device" in selector:
         errors += invalids("spec.deviceSelector.device", selector["device"], names.dns_label(selector["device"]))
-    old_effect = ((old or {}).get("spec", {}).get("taint") or {}).get("effect") if old else None
+    old_effect = old["spec"]["taint"].get("effect") if old else None
     taint(errors, "spec.taint", spec.get("taint") or {}, resource_slices.EFFECTS, old_effect=old_effect)
     return errors
 
