@@ -49,17 +49,23 @@ def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:
     return (Path(home) if home else Path.home() / ".local" / "share") / "hardpoint" / "default"
 
 
-@contextmanager
-def held(directory: Path) -> Iterator[None]:
-    """Create, check and hold the directory. Raises AlreadyRunning, or ConfigError if it cannot be used."""
+def prepare(directory: Path) -> None:
+    """Create the directory if need be. Raises ConfigError if it cannot be used, or if others could change it."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_what_others_can_change(directory)
+    except OSError as cause:
+        raise _unusable(directory, cause) from cause
+
+
+@contextmanager
+def held(directory: Path) -> Iterator[None]:
+    """Hold the directory, which is prepared first. Raises AlreadyRunning, or ConfigError."""
+    prepare(directory)
+    try:
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as cause:
-        raise ConfigError(
-            f"{directory} cannot be used as data directory: {cause.strerror}; choose one you own with --data-dir"
-        ) from cause
+        raise _unusable(directory, cause) from cause
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -114,6 +120,12 @@ def _who_runs(directory: Path) -> str:
     return (
         f"cluster {state.name!r} already runs in {directory}: process {state.pid} at {state.address}; "
         f"stop it with `hardpoint down --data-dir {directory}`, or choose another --data-dir"
+    )
+
+
+def _unusable(directory: Path, cause: OSError) -> ConfigError:
+    return ConfigError(
+        f"{directory} cannot be used as data directory: {cause.strerror}; choose one you own with --data-dir"
     )
 
 

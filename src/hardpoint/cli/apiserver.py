@@ -17,7 +17,13 @@ Examples:
 
 
 @click.command("apiserver", epilog=EXAMPLES)
-@click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address to listen on.")
+@click.option(
+    "--bind-address",
+    default="127.0.0.1",
+    show_default=True,
+    help="The IP address to listen on.",
+    callback=options.check_address,
+)
 @options.port("--secure-port", "port")
 @click.option("--tls-cert-file", type=options.FILE, metavar="FILE", help="The server's certificate, with its chain.")
 @click.option("--tls-private-key-file", type=options.FILE, metavar="FILE", help="The key of that certificate.")
@@ -43,15 +49,9 @@ def command(
     Without certificate files it uses those in the data directory's pki folder, and issues them if need be; an admin's
     client certificate is pki/admin.crt there. No kubeconfig is written.
     """
-    import ipaddress
-
     from hardpoint.cli import logs, serving
     from hardpoint.cluster import EtcdFiles, Options, ServingFiles
 
-    try:
-        ipaddress.ip_address(bind_address)
-    except ValueError as wrong:
-        raise click.BadParameter(f"{bind_address!r} is not an IP address", param_hint="--bind-address") from wrong
     given = (tls_cert_file, tls_private_key_file, client_ca_file)
     own_files = None
     if any(given):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 from collections.abc import Callable
@@ -66,6 +67,14 @@ def check_name(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
         raise click.BadParameter(
             f"{value!r} is not a cluster name; use up to 63 lower-case letters, digits and dashes, e.g. dev-1"
         )
+    return value
+
+
+def check_address(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError as wrong:
+        raise click.BadParameter(f"{value!r} is not an IP address") from wrong
     return value
 
 

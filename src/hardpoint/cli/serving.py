@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import orjson
 
 from hardpoint.cli import EXIT_NO, failure_of, logs
-from hardpoint.datadir import LOG, State
+from hardpoint.datadir import LOG, State, prepare
 from hardpoint.machinery.errors import ConfigError
 
 if TYPE_CHECKING:
     from hardpoint.cluster import Options
+
+log = logging.getLogger(__name__)
 
 
 def run(options: Options, on_ready: Callable[[State], None]) -> None:
@@ -81,12 +83,16 @@ def _be_detached(options: Options, parent: int) -> None:
 
     try:
         os.setsid()
+        prepare(options.data_dir)
         _redirect(options.data_dir / LOG)
         logs.to_stderr()
         run(options, ready)
     except BaseException as failed:
-        words, status = failure_of(failed) or ("hardpoint: the cluster failed; its log has the details", EXIT_NO)
-        logging.getLogger(__name__).critical("cluster failed", exc_info=failed)
+        # This is the process's last frame: nobody is above to handle it.
+        foreseen = failure_of(failed)
+        words, status = foreseen or (f"hardpoint: the cluster failed; see {options.data_dir / LOG}", EXIT_NO)
+        if is_ready or foreseen is None:
+            log.critical("cluster failed", exc_info=failed)
         if not is_ready:
             tell({"words": words, "status": status})
     finally:
@@ -94,9 +100,8 @@ def _be_detached(options: Options, parent: int) -> None:
         os._exit(status)
 
 
-def _redirect(log: Path) -> None:
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+def _redirect(path: Path) -> None:
+    output = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (output, 1), (output, 2)):
         os.dup2(source, target)
