@@ -1,0 +1,164 @@
+"""The client against our own API server, over both transports: the same calls, the same outcomes."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardpoint.apiserver.certificates import Pki, ensure
+from hardpoint.apiserver.http.server import serve
+from hardpoint.apiserver.server import ApiServer
+from hardpoint.apiserver.tls import serving_context
+from hardpoint.client.client import ALL_NAMESPACES, Client
+from hardpoint.client.events import Event
+from hardpoint.client.kubeconfig import write_context
+from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.messages import User
+from hardpoint.store.memory import MemoryStore
+
+ADMIN = User("hardpoint-admin", ("system:masters",))
+GUIDE = Path(__file__).parents[2] / "docs/guides/client.md"
+
+
+@pytest.fixture(scope="module")
+def pki(tmp_path_factory: pytest.TempPathFactory) -> Pki:
+    return ensure(tmp_path_factory.mktemp("end-to-end") / "pki", [], datetime.now(UTC))
+
+
+@asynccontextmanager
+async def over_https(api: ApiServer, pki: Pki, kubeconfig: Path) -> AsyncIterator[Client]:
+    context = serving_context(pki.certificate("apiserver"), pki.key("apiserver"), pki.certificate("client-ca"))
+    async with await serve(api.handle, host="127.0.0.1", port=0, ssl_context=context) as server:
+        write_context(
+            kubeconfig,
+            name="test",
+            server=f"https://127.0.0.1:{server.port}",
+            ca_pem=pki.certificate("server-ca").read_bytes(),
+            cert_pem=pki.certificate("admin").read_bytes(),
+            key_pem=pki.key("admin").read_bytes(),
+        )
+        async with Client.from_kubeconfig(kubeconfig) as client:
+            yield client
+
+
+@pytest.fixture(params=["in-process", "https"])
+async def client(request: pytest.FixtureRequest, pki: Pki, tmp_path: Path) -> AsyncIterator[Client]:
+    async with ApiServer(MemoryStore()).running() as api:
+        if request.param == "in-process":
+            yield Client.in_process(api.handle, ADMIN)
+        else:
+            async with over_https(api, pki, tmp_path / "config") as client:
+                yield client
+
+
+def config_map(name: str, **data: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"app": "x"}}, "data": data}
+
+
+async def test_the_life_of_an_object(client: Client) -> None:
+    created = await client.create(config_map("a", text="1"))
+    assert created["metadata"]["namespace"] == "default"
+    created["data"]["text"] = "2"
+    updated = await client.update(created)
+    with pytest.raises(ApiError, match="the object has been modified") as conflict:
+        await client.update(created | {"data": {}})
+    assert conflict.value.reason == "Conflict"
+    await client.patch("cm", "a", {"data": {"more": "3"}})
+    await client.patch("cm", "a", [{"op": "remove", "path": "/data/text"}], strategy="json")
+    await client.patch("cm", "a", {"data": {"some": "4"}}, strategy="strategic")
+    assert (await client.get("v1 ConfigMap", "a"))["data"] == {"more": "3", "some": "4"}
+    with pytest.raises(ApiError, match="the UID in the precondition"):
+        await client.delete("configmaps", "a", uid="another")
+    await client.delete("configmaps", "a", uid=updated["metadata"]["uid"])
+    with pytest.raises(ApiError, match='configmaps "a" not found'):
+        await client.get("configmaps", "a")
+
+
+async def test_refusals_arrive_whole(client: Client) -> None:
+    await client.create(config_map("a"))
+    with pytest.raises(ApiError) as exists:
+        await client.create(config_map("a"))
+    assert (exists.value.code, exists.value.reason) == (409, "AlreadyExists")
+    assert exists.value.details == {"name": "a", "kind": "configmaps"}
+    with pytest.raises(ApiError) as invalid:
+        await client.create(config_map("Not A Name"))
+    assert invalid.value.code == 422
+    assert invalid.value.details is not None
+    assert invalid.value.details["causes"][0]["field"] == "metadata.name"
+
+
+async def test_lists_in_pages_and_selections(client: Client) -> None:
+    for number in range(7):
+        await client.create(config_map(f"n{number}", odd=str(number % 2)))
+    listed = await client.list("configmaps", label_selector="app=x", page_size=3)
+    assert [item["metadata"]["name"] for item in listed["items"]] == [f"n{number}" for number in range(7)]
+    assert {item["kind"] for item in listed["items"]} == {"ConfigMap"}
+    sizes = [len(page["items"]) async for page in client.pages("cm", label_selector="app=x", page_size=3)]
+    assert sizes == [3, 3, 1]
+    assert len((await client.list("cm", namespace=ALL_NAMESPACES, field_selector="metadata.name=n3"))["items"]) == 1
+    await client.delete_collection("configmaps", label_selector="app=x")
+    assert (await client.list("configmaps", label_selector="app=x"))["items"] == []
+
+
+async def take(events: AsyncIterator[Event], count: int) -> list[tuple[str, str]]:
+    async with asyncio.timeout(10):
+        taken = [await anext(events) for _ in range(count)]
+    return [(event.type, event.object["metadata"].get("name", "")) for event in taken]
+
+
+async def test_following_a_collection(client: Client) -> None:
+    await client.create(config_map("there"))
+    async with client.list_then_watch("configmaps", label_selector="app=x") as events:
+        assert await take(events, 2) == [("ADDED", "there"), ("SYNCED", "")]
+        made = await client.create(config_map("new"))
+        await client.update(made | {"data": {"a": "b"}})
+        await client.delete("configmaps", "there")
+        assert await take(events, 3) == [("ADDED", "new"), ("MODIFIED", "new"), ("DELETED", "there")]
+
+
+async def test_watching_from_now_and_from_a_version(client: Client) -> None:
+    first = await client.create(config_map("first"))
+    async with client.watch("configmaps") as from_now:
+        waiting = asyncio.ensure_future(take(from_now, 1))
+        await client.create(config_map("second"))
+        while not waiting.done():
+            # The watch may begin after the write; what it misses then is not its promise.
+            await client.patch("cm", "first", {"data": {"tick": str(asyncio.get_running_loop().time())}})
+            await asyncio.wait((waiting,), timeout=0.05)
+        assert waiting.result()[0] in (("ADDED", "second"), ("MODIFIED", "first"))
+    version = first["metadata"]["resourceVersion"]
+    async with client.watch("configmaps", resource_version=version) as events:
+        assert (await take(events, 1))[0] == ("ADDED", "second")
+
+
+async def test_discovery_knows_what_the_server_serves(client: Client) -> None:
+    kinds = await client.discovery.kinds()
+    assert {"pods", "deployments", "customresourcedefinitions"} <= {kind.plural for kind in kinds}
+    assert (await client.resource("deploy")).api_version == "apps/v1"
+
+
+async def test_any_path_can_be_asked(client: Client) -> None:
+    answer = await client.raw("GET", "/readyz", query={"verbose": ""})
+    assert (answer.status, answer.body.splitlines()[-1]) == (200, b"readyz check passed")
+
+
+async def test_the_guides_examples_run(
+    client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "\n".join(re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL))
+    namespace: dict[str, Any] = {}
+    exec(compile(code, str(GUIDE), "exec"), namespace)
+    monkeypatch.setattr(Client, "from_kubeconfig", lambda: client)
+    await namespace["main"]()
+    for example in ("read", "write", "follow"):
+        await namespace[example](client)
+    told = capsys.readouterr().out
+    assert told.startswith("hello\n")
+    assert told.endswith("that is all there is, changes from here on\n")
