@@ -1,6 +1,6 @@
 """Derive the tables of built-in kinds from a recorded Kubernetes API server.
 
-    python tools/make_tables.py REFERENCE [--go MODULES]
+    python tools/make_tables.py REFERENCE [--go MODULES] [--check]
 
 REFERENCE holds what was recorded: discovery/, openapi/v3/, protobuf-fields.json and table-columns.json. MODULES is a
 folder with the Go sources of the API modules; without it the Go type names of the last run are kept. The tables go to
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,25 +89,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Derive the tables of built-in kinds.")
     parser.add_argument("reference", type=Path, help="folder with the recorded API server")
     parser.add_argument("--go", type=Path, help="folder with the Go sources of the API modules")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a table would change")
     arguments = parser.parse_args()
-    groups = read_groups(arguments.reference)
-    _write("kinds.json", groups)
-    _write("columns.json", _read(arguments.reference / "table-columns.json"))
-    shapes = Shapes(arguments.reference, groups)
-    shapes.name_types(go_names.read(arguments.go) if arguments.go else None)
-    _write("shapes.json", shapes.table(), levels=2)
+    tables = make_tables(arguments.reference, go_names.read(arguments.go) if arguments.go else None)
+    if arguments.check:
+        stale = [name for name, text in tables.items() if (DATA / name).read_text() != text]
+        sys.exit(f"these tables would change: {', '.join(stale)}" if stale else 0)
+    for name, text in tables.items():
+        (DATA / name).write_text(text)
+        print(f"{name}: {len(text):,} bytes")
+
+
+def make_tables(reference: Path, names: dict[tuple[str, str, str], str] | None) -> dict[str, str]:
+    """The text of each table by file name; every entry has its line, so that a change of one changes one line."""
+    groups = read_groups(reference)
+    shapes = Shapes(reference, groups)
+    shapes.name_types(names)
+    return {
+        "kinds.json": _text(groups) + "\n",
+        "columns.json": _text(_read(reference / "table-columns.json")) + "\n",
+        "shapes.json": _text(shapes.table(), levels=2) + "\n",
+    }
 
 
 def _read(path: Path) -> Any:
     return json.loads(path.read_text())
-
-
-def _write(name: str, table: Any, levels: int = 1) -> None:
-    """Write a table with one entry a line, so that a change of one entry is a change of one line."""
-    text = _text(table, levels) + "\n"
-    DATA.mkdir(exist_ok=True)
-    (DATA / name).write_text(text)
-    print(f"{name}: {len(text):,} bytes")
 
 
 def _text(table: Any, levels: int = 1) -> str:

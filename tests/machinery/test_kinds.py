@@ -1,10 +1,18 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from hardpoint.machinery import areas, kinds, shapes
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = Path(os.environ.get("HARDPOINT_REFERENCE") or ROOT.parent / "shared/reference")
 
 
 def test_core_comes_first_and_a_preferred_version_before_the_others() -> None:
@@ -75,3 +83,18 @@ def test_every_kind_has_a_shape_with_metadata(kind: kinds.Kind) -> None:
 
 def test_rules_are_looked_for_under_kinds_that_exist() -> None:
     assert set(areas.AREAS) <= {(kind.group, kind.kind) for kind in kinds.builtin()}
+
+
+def test_the_tables_are_those_that_the_recording_gives() -> None:
+    if not REFERENCE.exists():
+        pytest.skip("no recorded API server is here; HARDPOINT_REFERENCE names its folder")
+    command = [sys.executable, ROOT / "tools/make_tables.py", REFERENCE, "--check"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (made.returncode, made.stderr) == (0, "")
+
+
+def test_the_tables_hold_no_prose_and_are_small() -> None:
+    tables = list((ROOT / "src/hardpoint/machinery/data").glob("*.json"))
+    assert sum(path.stat().st_size for path in tables) < 500_000
+    words = [word for path in tables for word in re.findall(r'"([^"]*)"', path.read_text())]
+    assert max(word.count(" ") for word in words) <= 2

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from hardpoint.machinery import jsontext
+from hardpoint.machinery import jsontext, timestamps
 from hardpoint.machinery.jsonexact import ONE_MARK_A_BYTE
 from hardpoint.machinery.protobuf import wire
 from hardpoint.machinery.protobuf.wire import BadProtobuf
@@ -44,12 +44,12 @@ def _strings(data: bytes, at: int, end: int, depth: int) -> list[str]:
 
 def _time(data: bytes, at: int, end: int, depth: int) -> str | None:
     moment = _moment(data, at, end, depth)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0") if moment else None
+    return timestamps.format_time(moment) if moment else None
 
 
 def _micro_time(data: bytes, at: int, end: int, depth: int) -> str | None:
     moment = _moment(data, at, end, depth)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0") if moment else None
+    return timestamps.format_micro_time(moment) if moment else None
 
 
 def _moment(data: bytes, at: int, end: int, depth: int) -> datetime | None:

@@ -1,7 +1,6 @@
-"""Times as Go reads them (`time.Parse`) and as Kubernetes writes them: RFC 3339 in UTC, seconds or six decimals.
+"""Times that clients send, read as Go's `time.Parse` reads them: rewritten in UTC, or refused in its words.
 
-`timestamps` formats and parses times for everybody else; this module rewrites a client's text and refuses it in Go's
-words.
+Once a text has passed here, `timestamps` reads it.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from hardpoint.machinery import timestamps
 from hardpoint.machinery.errors import HardpointError
 from hardpoint.machinery.fielderrors import quote
 
@@ -50,14 +50,14 @@ class BadTime(HardpointError):
 def seconds(text: str) -> str | None:
     """A Time as Kubernetes writes it; None is the zero time. Raises BadTime."""
     moment = _moment(text, _SECONDS, SECONDS_LAYOUT)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0") if moment else None
+    return timestamps.format_time(moment) if moment else None
 
 
 @lru_cache(maxsize=4096)
 def microseconds(text: str) -> str | None:
     """A MicroTime as Kubernetes writes it; None is the zero time. Raises BadTime."""
     moment = _moment(text, _MICROSECONDS, MICROSECONDS_LAYOUT)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0") if moment else None
+    return timestamps.format_micro_time(moment) if moment else None
 
 
 def _moment(text: str, form: re.Pattern[str], layout: str) -> datetime | None:
