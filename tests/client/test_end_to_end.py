@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hardpoint.apiserver.certificates import Pki, ensure
 from hardpoint.apiserver.http.server import serve
@@ -18,10 +20,15 @@ from hardpoint.apiserver.server import ApiServer
 from hardpoint.apiserver.tls import serving_context
 from hardpoint.client.client import ALL_NAMESPACES, Client
 from hardpoint.client.events import Event
+from hardpoint.client.inprocess import InProcessTransport
 from hardpoint.client.kubeconfig import write_context
+from hardpoint.client.transport import Interrupted, Stream, Transport
+from hardpoint.client.watch import Pace
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import User
 from hardpoint.store.memory import MemoryStore
+
+from .reader import Reader
 
 ADMIN = User("hardpoint-admin", ("system:masters",))
 GUIDE = Path(__file__).parents[2] / "docs/guides/client.md"
@@ -136,6 +143,70 @@ async def test_watching_from_now_and_from_a_version(client: Client) -> None:
     version = first["metadata"]["resourceVersion"]
     async with client.watch("configmaps", resource_version=version) as events:
         assert (await take(events, 1))[0] == ("ADDED", "second")
+
+
+class Cutting:
+    """A transport whose streams break after so many chunks."""
+
+    def __init__(self, transport: Transport, lives: list[int]) -> None:
+        self.request, self.close = transport.request, transport.close
+        self._transport = transport
+        self._lives = lives
+
+    @asynccontextmanager
+    async def stream(self, *asked: Any) -> AsyncIterator[Stream]:
+        life = self._lives.pop(0) if self._lives else 1_000_000
+        async with self._transport.stream(*asked) as stream:
+            yield Stream(stream.status, stream.headers, _cut(stream.chunks, life))
+
+
+async def _cut(chunks: AsyncIterator[bytes], life: int) -> AsyncIterator[bytes]:
+    for _ in range(life):
+        chunk = await anext(chunks, None)
+        if chunk is None:
+            return
+        yield chunk
+    raise Interrupted("test", "cut")
+
+
+async def play(client: Client, store: MemoryStore, acts: list[tuple[str, str]]) -> None:
+    """Write, delete and forget, and last of all create `end`."""
+    for what, name in acts:
+        if what == "compact":
+            await store.compact(await store.revision())
+        elif what == "write":
+            with suppress(ApiError):
+                await client.create(config_map(name))
+            await client.patch("cm", name, {"data": {"at": str(await store.revision())}})
+        else:
+            with suppress(ApiError):
+                await client.delete("cm", name)
+        await asyncio.sleep(0)
+    await client.create(config_map("end"))
+
+
+acts = st.lists(
+    st.tuples(st.sampled_from(["write", "write", "delete", "compact"]), st.sampled_from("abc")), max_size=25
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(acts, st.lists(st.integers(0, 4), max_size=10))
+async def test_a_follower_arrives_at_the_servers_state_whatever_is_cut_and_forgotten(
+    happens: list[tuple[str, str]], lives: list[int]
+) -> None:
+    store, reader = MemoryStore(), Reader()
+    async with ApiServer(store).running() as api:
+        client = Client.in_process(api.handle, ADMIN)
+        pace = Pace(sleep=lambda seconds: asyncio.sleep(0), watch_seconds_min=0.0)
+        follower = Client(Cutting(InProcessTransport(api.handle, ADMIN), list(lives)), pace=pace)
+        async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+            tasks.create_task(play(client, store, happens))
+            async with follower.list_then_watch("cm", label_selector="app=x") as events:
+                while "end" not in reader.objects:
+                    reader.take_in(await anext(events))
+        listed = await client.list("cm", label_selector="app=x")
+        assert reader.objects == {item["metadata"]["name"]: item for item in listed["items"]}
 
 
 async def test_discovery_knows_what_the_server_serves(client: Client) -> None:

@@ -21,6 +21,8 @@ from hardpoint.client.watch import Pace, follow, watch_from
 from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError
 
+from .reader import Reader
+
 Json = dict[str, Any]
 Act = tuple[Literal["write", "delete", "compact"], str]
 Fault = Literal["clean end", "reset", "server error", "early end"]
@@ -108,35 +110,11 @@ class Toy:
             self.act()
 
 
-@dataclass
-class Reader:
-    """Believes what it is told, and insists that it makes sense."""
-
-    objects: dict[str, Json] = field(default_factory=dict)
-    told: list[Event] = field(default_factory=list)
-    synced: int = 0
-
-    async def read(self, events: AsyncGenerator[Event, None]) -> None:
-        async with aclosing(events):
-            with suppress(Finished):
-                async for event in events:
-                    self.take_in(event)
-
-    def take_in(self, event: Event) -> None:
-        if event.type == "SYNCED":
-            self.synced += 1
-            return
-        self.told.append(event)
-        name = event.object["metadata"]["name"]
-        before = self.objects.get(name)
-        assert (event.type == "ADDED") == (before is None), event
-        if event.type == "DELETED":
-            del self.objects[name]
-            return
-        if before is not None:
-            assert before["metadata"]["uid"] == event.object["metadata"]["uid"]
-            assert int(before["metadata"]["resourceVersion"]) < int(event.object["metadata"]["resourceVersion"])
-        self.objects[name] = event.object
+async def read_all(reader: Reader, events: AsyncGenerator[Event, None]) -> None:
+    async with aclosing(events):
+        with suppress(Finished):
+            async for event in events:
+                reader.take_in(event)
 
 
 def quick(slept: list[float] | None = None) -> Pace:
@@ -161,7 +139,7 @@ async def test_what_is_told_always_adds_up(
 ) -> None:
     toy = Toy(list(happens), list(cuts), stream, list(unseen))
     reader = Reader()
-    await reader.read(follow(toy, quick()))
+    await read_all(reader, follow(toy, quick()))
     assert reader.objects == toy.objects
     assert reader.synced >= 1
 
@@ -172,7 +150,7 @@ async def test_without_compaction_every_event_comes_once_and_in_order(
     happens: list[Act], cuts: list[tuple[int, Fault]], unseen: list[int]
 ) -> None:
     toy, reader = Toy(list(happens), [(1, "clean end"), *cuts], unseen_acts=[0, *unseen]), Reader()
-    await reader.read(follow(toy, quick()))
+    await read_all(reader, follow(toy, quick()))
     toy_too = Toy(list(happens), list(cuts), unseen_acts=list(unseen))
     told: list[Event] = []
     async with aclosing(watch_from(toy_too, "1", quick())) as events:
@@ -194,7 +172,7 @@ async def test_a_forgotten_version_is_bridged_by_what_changed() -> None:
         while len(toy.acts) > 0:
             toy.act()
 
-    await reader.read(follow(toy, Pace(sleep=miss_some, random=lambda: 0.0)))
+    await read_all(reader, follow(toy, Pace(sleep=miss_some, random=lambda: 0.0)))
     assert [(event.type, event.object["metadata"]["name"]) for event in reader.told[4:]] == [
         ("MODIFIED", "changes"),
         ("DELETED", "reborn"),
@@ -209,7 +187,7 @@ async def test_a_forgotten_version_is_bridged_by_what_changed() -> None:
 async def test_what_goes_between_two_halves_of_a_streaming_list_is_told() -> None:
     toy = Toy([("write", "a"), ("write", "b"), ("delete", "a")], lives=[(1, "reset")], unseen_acts=[2, 1])
     reader = Reader()
-    await reader.read(follow(toy, quick()))
+    await read_all(reader, follow(toy, quick()))
     assert [(event.type, event.object["metadata"]["name"]) for event in reader.told] == [
         ("ADDED", "a"),
         ("ADDED", "b"),
@@ -228,7 +206,7 @@ async def test_watch_says_when_the_server_has_forgotten() -> None:
 
 async def test_a_server_without_streaming_lists_is_asked_for_one_once() -> None:
     toy = Toy([("write", "a"), ("compact", ""), ("write", "b")], [(1, "clean end")], "refused")
-    await Reader().read(follow(toy, quick()))
+    await read_all(Reader(), follow(toy, quick()))
     assert sum("sendInitialEvents" in query for query in toy.watches) == 1
     assert toy.lists == 1
 
@@ -244,7 +222,7 @@ async def test_a_streaming_list_that_never_ends_is_given_up() -> None:
 
     toy, reader = Endless([("write", "a"), ("write", "b")]), Reader()
     toy.act()
-    await reader.read(follow(toy, Pace(streaming_pause_seconds_max=0.01)))
+    await read_all(reader, follow(toy, Pace(streaming_pause_seconds_max=0.01)))
     assert reader.objects == toy.objects
     assert (reader.synced, toy.lists) == (1, 1)
 
@@ -260,7 +238,7 @@ async def test_a_silent_watch_is_replaced_at_once() -> None:
     slept: list[float] = []
     toy, reader = Deaf([("write", "a")], [(1, "clean end")]), Reader()
     pace = quick(slept)
-    await reader.read(follow(toy, Pace(idle_seconds_max=0.01, sleep=pace.sleep, random=pace.random)))
+    await read_all(reader, follow(toy, Pace(idle_seconds_max=0.01, sleep=pace.sleep, random=pace.random)))
     assert (len(toy.watches), slept) == (3, [])
     assert reader.objects == toy.objects
 
@@ -309,7 +287,7 @@ async def test_forgetting_again_and_again_does_not_become_a_hot_loop() -> None:
             ]
 
     slept: list[float] = []
-    await Reader().read(follow(Amnesiac([]), quick(slept)))
+    await read_all(Reader(), follow(Amnesiac([]), quick(slept)))
     assert len(slept) == 8
     assert slept == sorted(slept)
 
@@ -324,7 +302,7 @@ async def test_watches_that_end_at_once_are_not_hammered() -> None:
 
     slept: list[float] = []
     pace = quick(slept)
-    await Reader().read(follow(Closing([]), Pace(sleep=pace.sleep, random=pace.random, now=lambda: 0.0)))
+    await read_all(Reader(), follow(Closing([]), Pace(sleep=pace.sleep, random=pace.random, now=lambda: 0.0)))
     assert slept == pytest.approx([1.2, 2.4, 4.8, 9.6, 19.2])
 
 
@@ -338,7 +316,7 @@ def test_waits_double_up_to_a_bound_and_are_spread_by_chance() -> None:
 
 async def test_what_a_watch_asks_for() -> None:
     toy = Toy([("write", "a")], [(1, "clean end")])
-    await Reader().read(follow(toy, quick()))
+    await read_all(Reader(), follow(toy, quick()))
     first, second = toy.watches
     assert first == {
         "sendInitialEvents": "true",
