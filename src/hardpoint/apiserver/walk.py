@@ -1,0 +1,198 @@
+"""A request's walk, in one short function: authenticate, authorize, find the kind and the verb, answer.
+
+The verbs do the rest, each in a file of its own. Whatever goes wrong on the way becomes a Status: it never raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from random import getrandbits
+from time import perf_counter
+from typing import Any
+
+from hardpoint.apiserver import answers, connect, identity, options, target, verbs
+from hardpoint.apiserver.call import Call, Services
+from hardpoint.apiserver.metrics import Metrics
+from hardpoint.apiserver.negotiation import Form, choose
+from hardpoint.apiserver.target import Target
+from hardpoint.apiserver.traits import DEPRECATED
+from hardpoint.apiserver.warnings import warning_headers
+from hardpoint.machinery import durations, errors
+from hardpoint.machinery.errors import ApiError, StoreError
+from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.kinds import Kind, Subresource
+from hardpoint.machinery.messages import Request, Response, User
+from hardpoint.store.contract import Broken, Corrupt, Full
+
+Json = dict[str, Any]
+Paths = Callable[[Request], Awaitable[Response]]
+"""Answers the paths that are not resources. Raises ApiError."""
+
+WRITE_SECONDS_MAX = 34.0
+REQUEST_SECONDS_MAX = 60.0
+_SHORTEST_SECONDS = 0.001
+_READS = frozenset(("get", "list"))
+_LONG_RUNNING = frozenset(("watch", "proxy"))
+_ON_OBJECTS = frozenset(("delete", "get", "patch", "update"))
+_CACHE_CONTROL = ("Cache-Control", "no-cache, private")
+_AUDIT_ID_LENGTH_MAX = 64
+_NOT_IN_TIME = "request did not complete within the allotted timeout"
+
+log = logging.getLogger(__name__)
+
+
+class Walk:
+    """The way every request takes, built-in or custom, over a socket or in-process."""
+
+    def __init__(self, services: Services, metrics: Metrics, paths: Paths) -> None:
+        self._services = services
+        self._metrics = metrics
+        self._paths = paths
+
+    async def handle(self, request: Request) -> Response:
+        """Answer a request."""
+        started = perf_counter()
+        where = target.parse(request.path)
+        verb = target.verb_of(where, request.method, watch=options.is_watch(request.query))
+        warnings: list[str] = []
+        try:
+            user = identity.authenticate(request)
+            identity.authorize(user, verb, where)
+            if where.resource:
+                response = await self._resource(request, where, verb, user, warnings)
+            else:
+                response = await self._paths(request)
+        except ApiError as refused:
+            response = refusal(request, refused)
+        except TimeoutError:
+            response = refusal(request, errors.timeout(_NOT_IN_TIME))
+        except StoreError as failed:
+            response = refusal(request, _store_failure(failed))
+        except Exception:
+            log.exception("request failed", extra={"method": request.method, "path": request.path})
+            response = refusal(request, errors.internal_error("the server has a defect; its log has the details"))
+        self._finish(request, response, warnings)
+        self._observe(where, verb, response, perf_counter() - started)
+        return response
+
+    async def _resource(self, request: Request, where: Target, verb: str, user: User, warnings: list[str]) -> Response:
+        kind, part = self._find(where)
+        handler = verbs.find(kind, where.subresource, verb)
+        if where.subresource in connect.SUBRESOURCES:
+            handler = connect.connect
+        elif verb not in (part.verbs if part else kind.verbs) or handler is None:
+            raise errors.method_not_allowed()
+        if not _fits(verb, kind, where):
+            raise errors.method_not_allowed()
+        if deprecated := DEPRECATED.get((kind.group, kind.version, kind.kind)):
+            warnings.append(deprecated)
+        call = Call(self._services, request, where, kind, part, verb, user, warnings)
+        seconds = _seconds_allowed(request, verb)
+        if seconds is None:
+            return await handler(call)
+        async with asyncio.timeout(seconds):
+            return await handler(call)
+
+    def _find(self, where: Target) -> tuple[Kind, Subresource | None]:
+        kind = self._services.registry.find(where.group, where.version, where.resource)
+        if kind is None or (where.namespace and not kind.namespaced and kind.kind != "Namespace"):
+            raise errors.no_such_path()
+        if not where.subresource:
+            return kind, None
+        for part in kind.subresources:
+            if part.name == where.subresource:
+                return kind, part
+        raise errors.no_such_path()
+
+    def _finish(self, request: Request, response: Response, warnings: list[str]) -> None:
+        """Add the headers every answer has."""
+        said = request.headers.get("audit-id", "")
+        headers = [("Audit-Id", said if 0 < len(said) <= _AUDIT_ID_LENGTH_MAX else _audit_id())]
+        if not any(name == "Cache-Control" for name, _ in response.headers):
+            headers.append(_CACHE_CONTROL)
+        headers += response.headers
+        if warnings:
+            headers += warning_headers(warnings)
+        response.headers = headers
+
+    def _observe(self, where: Target, verb: str, response: Response, seconds: float) -> None:
+        kind = self._services.registry.find(where.group, where.version, where.resource) if where.resource else None
+        if kind is None:
+            self._metrics.observe(verb.upper(), "", "", "", "", "", response.status, seconds)
+            return
+        scope = "resource" if where.name else "namespace" if where.namespace else "cluster"
+        part = where.subresource if any(each.name == where.subresource for each in kind.subresources) else ""
+        labels = (verb.upper(), kind.group, kind.version, kind.plural, part, scope)
+        self._metrics.observe(*labels, response.status, seconds)
+        if response.stream is not None:
+            response.stream = self._counted(response.stream, labels)
+
+    async def _counted(
+        self, stream: AsyncIterator[bytes], labels: tuple[str, str, str, str, str, str]
+    ) -> AsyncIterator[bytes]:
+        """A stream that is counted as running while it does."""
+        with self._metrics.long_running(*labels):
+            async with aclosing(stream):  # type: ignore[type-var] # our streams are generators
+                async for chunk in stream:
+                    yield chunk
+
+
+def _fits(verb: str, kind: Kind, where: Target) -> bool:
+    """Whether a verb may be used on what the URL names: a collection of one namespace, of all, or an object."""
+    if kind.namespaced and not where.namespace:
+        return verb in ("list", "watch")
+    if where.subresource:
+        return True
+    return bool(where.name) == (verb in _ON_OBJECTS) or verb == "watch"
+
+
+def refusal(request: Request, refused: ApiError) -> Response:
+    """A Status in the form the client takes; in JSON if it takes none of ours."""
+    try:
+        form = choose(request.headers.get("accept", ""))
+    except ApiError:
+        form = Form()
+    response = answers.plain(request, form, encode(refused.status()), status=refused.code)
+    headers = [("X-Content-Type-Options", "nosniff")] if refused.code == 403 else []
+    if refused.retry_after_seconds > 0:
+        headers.append(("Retry-After", str(refused.retry_after_seconds)))
+    response.headers = headers
+    return response
+
+
+def _store_failure(failed: StoreError) -> ApiError:
+    """What a client is told when the store cannot; never a stack trace, and never that something was not stored."""
+    if isinstance(failed, Full):
+        return ApiError(507, "InsufficientStorage", f"the store has no space left: {failed}")
+    if isinstance(failed, Corrupt):
+        return ApiError(500, "StoreReadError", str(failed))
+    if isinstance(failed, Broken):
+        return errors.service_unavailable(f"the store must be reopened: {failed}")
+    return errors.service_unavailable(f"the store did not answer: {failed}")
+
+
+def _seconds_allowed(request: Request, verb: str) -> float | None:
+    """How long a request may take; None for reads without a wish and for what runs long."""
+    if verb in _LONG_RUNNING:
+        return None
+    limit = None if verb in _READS else WRITE_SECONDS_MAX
+    if "timeout=" not in request.query:
+        return limit
+    text = options.first(options.parse_query(request.query), "timeout")
+    if not text:
+        return limit
+    try:
+        seconds = durations.parse(text) / 1e9
+    except durations.BadDuration as wrong:
+        raise errors.bad_request("invalid timeout specified in the request URL") from wrong
+    if seconds < _SHORTEST_SECONDS:
+        raise TimeoutError
+    return min(seconds, limit or REQUEST_SECONDS_MAX)
+
+
+def _audit_id() -> str:
+    digits = f"{getrandbits(128):032x}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
