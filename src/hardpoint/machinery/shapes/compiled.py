@@ -8,7 +8,7 @@ messages. A value that does not fit raises Misfit, a field that does not exist l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from hardpoint.machinery.shapes import values
 from hardpoint.machinery.shapes.values import Misfit
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 Decoder = Callable[[Any, list[str]], Any]
 Zero = Callable[[], Any]
 
-ABSENT: Final = object()
-"""What a decoder returns for a value that Go leaves out."""
-
 
 def struct(shape: Shape) -> Decoder:
     """The decoder of a struct: an object, or null for its zero value."""
@@ -30,6 +27,7 @@ def struct(shape: Shape) -> Decoder:
     actions: dict[str, Decoder] = {}
     for name, field in shape.fields.items():
         actions[name] = _compiled_later(actions, name, field)
+    left_out_when_empty = frozenset(name for name, field in shape.fields.items() if _is_left_out_when_empty(field))
     written_when_zero = [(name, zero) for name, field in shape.fields.items() if (zero := _zero_when_absent(field))]
 
     def decode(value: Any, strange: list[str]) -> Any:
@@ -49,10 +47,10 @@ def struct(shape: Shape) -> Decoder:
                 del decoded[key]
             else:
                 new = action(item, strange)
-                if new is ABSENT:
-                    del decoded[key]
-                elif new is not item:
+                if new is not item:
                     decoded[key] = new
+                if not new and key in left_out_when_empty:
+                    del decoded[key]
         for key, zero in written_when_zero:
             if key not in decoded:
                 decoded[key] = zero()
@@ -77,12 +75,8 @@ def _compiled_later(actions: dict[str, Decoder], name: str, field: Field) -> Dec
     return compile_now
 
 
-def _field(field: Field) -> Decoder:
-    """The decoder of a field's value; it returns ABSENT for what `omitempty` and `omitzero` leave out."""
-    decode = _COLLECTIONS[field.label](field) if field.label in _COLLECTIONS else _value(field)
-    if field.go == "val,omitzero" or (field.go == "val,omitempty" and _can_be_empty(field)):
-        return _unless_empty(decode)
-    return decode
+def _is_left_out_when_empty(field: Field) -> bool:
+    return field.go == "val,omitzero" or (field.go == "val,omitempty" and _can_be_empty(field))
 
 
 def _can_be_empty(field: Field) -> bool:
@@ -90,11 +84,9 @@ def _can_be_empty(field: Field) -> bool:
     return field.label != "optional" or "." not in field.type or field.type in values.LISTS_OF_STRINGS
 
 
-def _unless_empty(decode: Decoder) -> Decoder:
-    def decode_unless_empty(item: Any, strange: list[str]) -> Any:
-        return decode(item, strange) or ABSENT
-
-    return decode_unless_empty
+def _field(field: Field) -> Decoder:
+    """The decoder of a field's value that is not null."""
+    return _COLLECTIONS[field.label](field) if field.label in _COLLECTIONS else _value(field)
 
 
 def _value(field: Field) -> Decoder:
