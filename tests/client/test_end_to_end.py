@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardpoint.apiserver import hub
 from hardpoint.apiserver.certificates import Pki, ensure
 from hardpoint.apiserver.http.server import serve
 from hardpoint.apiserver.server import ApiServer
@@ -196,6 +197,15 @@ async def test_a_follower_arrives_at_the_servers_state_whatever_is_cut_and_forgo
     happens: list[tuple[str, str]], lives: list[int]
 ) -> None:
     store, reader = MemoryStore(), Reader()
+    # A server with next to no memory of its own, so that what is compacted is forgotten.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hub, "LOG_EVENTS_MAX", 1)
+        await follow_to_the_end(store, reader, happens, lives)
+
+
+async def follow_to_the_end(
+    store: MemoryStore, reader: Reader, happens: list[tuple[str, str]], lives: list[int]
+) -> None:
     async with ApiServer(store).running() as api:
         client = Client.in_process(api.handle, ADMIN)
         pace = Pace(sleep=lambda seconds: asyncio.sleep(0), watch_seconds_min=0.0)
