@@ -206,6 +206,28 @@ def test_what_go_would_write_is_left(kind: str, value: Any, left: Any) -> None:
     assert value == before
 
 
+@pytest.mark.parametrize("path", ["priority", "terminationGracePeriodSeconds"])
+def test_a_number_beyond_floats_is_refused_as_it_was_written(path: str) -> None:
+    value = jsontext.parse(b'{"spec":{"%s":1e400}}' % path.encode()).value
+    with pytest.raises(shapes.TypeMismatch, match=f"number 1e400 into Go struct field PodSpec.spec.{path} of type int"):
+        POD.decode(value)
+
+
+@pytest.mark.parametrize("number", [b"1e400", b"-1e400", b"9" * 5000])
+def test_a_quantity_beyond_floats_is_read_or_refused(number: bytes) -> None:
+    value = jsontext.parse(b'{"spec":{"overhead":{"a":%s}}}' % number).value
+    try:
+        assert isinstance(POD.decode(value).object["spec"]["overhead"]["a"], str)
+    except shapes.TypeMismatch as refused:
+        assert "quantit" in str(refused)  # noqa: PT017
+
+
+def test_what_is_passed_through_may_be_beyond_floats() -> None:
+    body = b'{"data":{"a":[1e400]},"revision":1}'
+    decoded = shapes.shape("apps/v1", "ControllerRevision").decode(jsontext.parse(body).value)
+    assert b"[1e400]" in jsontext.encode(decoded.object)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

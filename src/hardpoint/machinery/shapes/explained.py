@@ -6,12 +6,12 @@ time, a JSON schema's union), and that one is reported. Inside such types unknow
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.quantity import FORMAT_WRONG, BadQuantity, canonical
-from hardpoint.machinery.shapes import gotime, values
+from hardpoint.machinery.shapes import gobase64, gotime, values
 from hardpoint.machinery.shapes.refusals import cannot_unmarshal, json_type
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 # Go remembers no more of them.
 _COMPLAINTS_MAX = 100
-_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_PADDING = ord("=")
-_LINE_BREAKS = b"\r\n"
 
 
 def refusal(shape: Shape, value: Any) -> str:
@@ -154,8 +151,8 @@ class _Walk:
                 self._scalar("uint8", byte, "uint8", place)
         elif not isinstance(item, str):
             self._mismatch(item, go_type, place)
-        elif (bad := _illegal_base64(item)) is not None:
-            self._refuse(f"illegal base64 data at input byte {bad}")
+        elif (offset := gobase64.illegal_at(item)) is not None:
+            self._refuse(f"illegal base64 data at input byte {offset}")
 
     def schema_or_bool(self, field: Field, item: Any, place: _Place) -> None:
         if isinstance(item, bool):
@@ -217,7 +214,7 @@ def _quantity(item: Any, place: _Place) -> None:
     if isinstance(item, bool | dict | list):
         raise _Stopped(FORMAT_WRONG)
     try:
-        canonical(item)
+        canonical(values.amount(item))
     except BadQuantity as bad:
         raise _Stopped(str(bad)) from None
 
@@ -230,7 +227,7 @@ def _micro_time(item: Any, place: _Place) -> None:
     _moment(item, place, gotime.microseconds)
 
 
-def _moment(item: Any, place: _Place, rewritten: Any) -> None:
+def _moment(item: Any, place: _Place, rewritten: Callable[[str], str | None]) -> None:
     if not isinstance(item, str):
         raise _Stopped(cannot_unmarshal(json_type(item), "string", place.struct, place.fields))
     try:
@@ -259,34 +256,3 @@ _UNIONS = {
     values.SCHEMAS + "JSONSchemaPropsOrArray": _Walk.schema_or_list,
     values.SCHEMAS + "JSONSchemaPropsOrStringArray": _Walk.schema_or_list,
 }
-
-
-def _illegal_base64(text: str) -> int | None:
-    """The offset that Go's base64 decoder complains about, or None if it does not complain."""
-    data = text.encode()
-    place = 0
-    for offset, byte in enumerate(data):
-        if byte in _BASE64:
-            place = (place + 1) % 4
-        elif byte not in _LINE_BREAKS:
-            if byte != _PADDING or place < 2:
-                return offset
-            return _wrong_after_padding(data, offset + 1, is_one_more_due=place == 2)
-    return len(data) - place if place else None
-
-
-def _wrong_after_padding(data: bytes, offset: int, *, is_one_more_due: bool) -> int | None:
-    offset = _past_line_breaks(data, offset)
-    if is_one_more_due:
-        if offset == len(data):
-            return offset
-        if data[offset] != _PADDING:
-            return offset - 1
-        offset = _past_line_breaks(data, offset + 1)
-    return offset if offset < len(data) else None
-
-
-def _past_line_breaks(data: bytes, offset: int) -> int:
-    while offset < len(data) and data[offset] in _LINE_BREAKS:
-        offset += 1
-    return offset

@@ -10,6 +10,7 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hardpoint.machinery.jsonexact import HugeNumber
 from hardpoint.machinery.quantity import BadQuantity, canonical
 from hardpoint.machinery.shapes import gotime
 
@@ -109,12 +110,19 @@ def _moment(item: Any, rewritten: Callable[[str], str | None]) -> str | None:
 
 
 def quantity(item: Any, _: list[str]) -> Any:
-    if item.__class__ is not str and item.__class__ is not int and item.__class__ is not float:
-        raise Misfit
     try:
-        return canonical(item)
+        if item.__class__ is str:
+            return canonical(item)
+        if isinstance(item, int | float) and item.__class__ is not bool:
+            return canonical(amount(item))
     except BadQuantity:
         raise Misfit from None
+    raise Misfit
+
+
+def amount(item: Any) -> Any:
+    """A quantity as it was written: no float holds a huge number, but the text that it keeps is one."""
+    return str(item) if isinstance(item, HugeNumber) else item
 
 
 def int_or_string(item: Any, strange: list[str]) -> Any:
