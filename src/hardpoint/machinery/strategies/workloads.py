@@ -25,6 +25,14 @@ def _update(obj: Json, old: Json) -> None:
     _create(obj)
 
 
+def _update_deployment(obj: Json, old: Json) -> None:
+    """A deployment's annotations count as part of what it asks for: they travel to its replica sets."""
+    _create(obj)
+    metadata, before = obj["metadata"], old["metadata"]
+    if (metadata.get("annotations") or {}) != (before.get("annotations") or {}):
+        metadata["generation"] = before.get("generation", 0) + 1
+
+
 def _create_daemon_set(obj: Json) -> None:
     _create(obj)
     _set_template_generation(obj, max(_template_generation(obj), 1))
@@ -87,7 +95,7 @@ CREATE: Mapping[str, Callable[[Json], None]] = {
 }
 UPDATE: Mapping[str, Callable[[Json, Json], None]] = {
     "DaemonSet": _update_daemon_set,
-    "Deployment": _update,
+    "Deployment": _update_deployment,
     "ReplicaSet": _update,
     "ReplicationController": _update,
     "StatefulSet": _update,
