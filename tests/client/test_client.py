@@ -249,6 +249,13 @@ async def test_a_status_becomes_the_error_it_stands_for() -> None:
         (Response(404, b"404 page not found\n", "text/plain"), 404, "NotFound", "404 page not found"),
         (Response(403, b""), 403, "Forbidden", "the server answered 403"),
         (Response(409, b'{"kind":"Status","reason":"Conflict","message":"m"}'), 409, "Conflict", "m"),
+        (
+            Response(500, b'{"kind":"Status","code":"x","message":["m"],"details":[],"metadata":3}'),
+            500,
+            "",
+            "",
+        ),
+        (Response(429, b'{"kind":"Status","details":{"retryAfterSeconds":"soon"}}'), 429, "", ""),
         (Response(500, b"x" * 10_000), 500, "InternalError", "x" * 512),
     ],
 )

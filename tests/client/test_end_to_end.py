@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -236,7 +236,7 @@ async def test_the_guides_examples_run(
     code = "\n".join(re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL))
     namespace: dict[str, Any] = {}
     exec(compile(code, str(GUIDE), "exec"), namespace)
-    monkeypatch.setattr(Client, "from_kubeconfig", lambda: client)
+    monkeypatch.setattr(Client, "from_kubeconfig", lambda: nullcontext(client))
     await namespace["main"]()
     for example in ("read", "write", "follow"):
         await namespace[example](client)

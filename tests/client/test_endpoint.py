@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from hardpoint.client.credentials import Credentials, FixedCredentials, Proof
 from hardpoint.client.endpoint import Endpoint, find_endpoint, from_kubeconfig
 from hardpoint.client.kubeconfig import load
+from hardpoint.machinery import yamltext
 from hardpoint.machinery.errors import ConfigError
 
 
@@ -25,7 +25,7 @@ def endpoint(folder: Path, *, cluster: Any = None, user: Any = None, context: An
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", **(context or {})}}],
     }
     path = folder / "config"
-    path.write_text(yaml.safe_dump(document))
+    path.write_bytes(yamltext.encode(document))
     return from_kubeconfig(load(path), **options)
 
 
@@ -140,6 +140,8 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
         pytest.param({"user": {"exec": {"command": "aws"}}}, "needs a credential plugin", id="no plugins here"),
         pytest.param({"user": {"exec": {"args": []}}}, "exec.command must name a program", id="no command"),
         pytest.param({"user": {"token": "a\nb"}}, "token is no token", id="token in two lines"),
+        pytest.param({"user": {"as-groups": [True]}}, "as-groups must be a list of texts", id="groups"),
+        pytest.param({"user": {"as-user-extra": ["x"]}}, "as-user-extra must be a mapping", id="extra"),
         pytest.param({"context": {"cluster": "x"}}, r"is 'x', which no file defines \(there are: c\)", id="cluster"),
         pytest.param({"context": {"user": "x"}}, r"is 'x', which no file defines \(there are: u\)", id="user"),
         pytest.param({"context": {"cluster": ""}}, "cluster is missing; name one of the clusters", id="no cluster"),

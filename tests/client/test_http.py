@@ -108,6 +108,29 @@ async def test_answers_without_a_body_and_answers_that_end_with_the_connection()
         assert server.connections == 2
 
 
+async def test_an_answer_to_head_has_a_length_and_no_body() -> None:
+    async def script(asked: Asked, reply: Reply) -> None:
+        if asked.method == "HEAD":
+            await reply.send(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n")
+        else:
+            await reply.answer(b"body")
+
+    async with scripted(script) as server, HttpTransport(server.endpoint) as client:
+        answer = await client.request("HEAD", "/")
+        assert (answer.headers["content-length"], answer.body) == ("10", b"")
+        assert (await client.request("GET", "/")).body == b"body"
+
+
+async def test_a_closed_client_opens_nothing_any_more() -> None:
+    async with scripted(echo) as server, HttpTransport(server.endpoint) as client:
+        await client.request("GET", "/")
+        await client.close()
+        await server.wait_until_open(0)
+        with pytest.raises(Unreachable, match="the client was closed"):
+            await client.request("GET", "/")
+        await server.wait_until_open(0)
+
+
 async def test_a_header_that_comes_twice_is_joined() -> None:
     async def script(asked: Asked, reply: Reply) -> None:
         await reply.answer(headers='Warning: 299 - "a"\r\nWARNING: 299 - "b"\r\n')

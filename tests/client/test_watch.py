@@ -393,7 +393,17 @@ async def test_events_come_in_batches_and_errors_after_what_preceded_them() -> N
 
 @pytest.mark.parametrize(
     "line",
-    [b"{", b"[]", b"{}", b'{"type":"ADDED"}', b'{"type":"ADDED","object":{}}', b'{"type":"ODD","object":{}}', b'"x"'],
+    [
+        b'{"type":"BOOKMARK","object":{"metadata":3}}',
+        b'{"type":"ERROR","object":[]}',
+        b"{",
+        b"[]",
+        b"{}",
+        b'{"type":"ADDED"}',
+        b'{"type":"ADDED","object":{}}',
+        b'{"type":"ODD","object":{}}',
+        b'"x"',
+    ],
 )
 async def test_nonsense_in_a_watch_is_an_error_with_a_name(line: bytes) -> None:
     with pytest.raises(BadAnswer, match="here: a line of the watch is no event"):

@@ -34,6 +34,7 @@ REASONS = {
     503: "ServiceUnavailable",
     504: "Timeout",
 }
+STATUS_TYPES = {"code": int, "reason": str, "message": str, "details": dict, "metadata": dict}
 SHOWN_CHARACTERS_MAX = 512
 WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 WARNINGS_REMEMBERED_MAX = 1000
@@ -56,7 +57,7 @@ def refusal(answer: Answer) -> ApiError:
     """The error an answer stands for, from its Status or else from its code."""
     status = _status(answer.body)
     if status is not None:
-        error = ApiError.from_status({"code": answer.status} | status)
+        error = stated(status, answer.status)
     else:
         text = answer.body[:SHOWN_CHARACTERS_MAX].decode("utf-8", "replace").strip()
         message = text or f"the server answered {answer.status}"
@@ -64,6 +65,15 @@ def refusal(answer: Answer) -> ApiError:
     asked = answer.headers.get("retry-after", "")
     if not error.retry_after_seconds and asked.isascii() and asked.isdecimal():
         error.retry_after_seconds = int(asked)
+    return error
+
+
+def stated(status: Json, code: int = 500) -> ApiError:
+    """The error a Status stands for. What has the wrong type counts as not said; `code` is for one that has none."""
+    said = {key: status[key] for key, kind in STATUS_TYPES.items() if isinstance(status.get(key), kind)}
+    error = ApiError.from_status({"code": code} | said)
+    if not isinstance(error.retry_after_seconds, int):
+        error.retry_after_seconds = 0
     return error
 
 

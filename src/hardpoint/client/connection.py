@@ -42,6 +42,7 @@ class Connection(asyncio.Protocol):
         self._closed = False
         self._keep_alive = True
         self._is_paused = False
+        self._wants_body = True
         self._parser = httptools.HttpResponseParser(self)
         self._begin()
         self._is_complete = True
@@ -60,10 +61,11 @@ class Connection(asyncio.Protocol):
         """Whether another request may be sent."""
         return self._is_complete and self._keep_alive and not self._closed and self._error is None
 
-    def send(self, data: bytes) -> None:
-        """Start an exchange. The last one must be complete."""
+    def send(self, data: bytes, *, wants_body: bool = True) -> None:
+        """Start an exchange. The last one must be complete. HEAD `wants_body` not, whatever length its answer says."""
         assert self._is_complete, "one request at a time"
         self._begin()
+        self._wants_body = wants_body
         if self._closed or self._transport is None:
             self._error = Interrupted(self._where, "the server closed the connection")
         else:
@@ -179,6 +181,9 @@ class Connection(asyncio.Protocol):
         status = self._parser.get_status_code()
         if status >= 200 and self._head is None:
             self._head = Head(status, self._headers)
+            if not self._wants_body:
+                # The parser now waits for a body that never comes, so this connection is done for.
+                self._is_complete, self._keep_alive = True, False
 
     def on_body(self, body: bytes) -> None:
         self._unheard_bytes = 0

@@ -14,7 +14,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from hardpoint.client.credentials import (
@@ -221,9 +220,9 @@ def _authorization(user: Entry) -> tuple[tuple[str, str], ...]:
 def _impersonation(user: Entry) -> tuple[tuple[str, str], ...]:
     """The headers of `as`, `as-uid`, `as-groups` and `as-user-extra`."""
     headers = [("impersonate-user", user.text("as")), ("impersonate-uid", user.text("as-uid"))]
-    headers += [("impersonate-group", str(group)) for group in user.body.get("as-groups") or ()]
-    extra: Mapping[str, Any] = user.body.get("as-user-extra") or {}
-    headers += [(f"impersonate-extra-{key}".lower(), str(value)) for key, values in extra.items() for value in values]
+    headers += [("impersonate-group", group) for group in user.texts("as-groups")]
+    for key, values in user.text_lists("as-user-extra").items():
+        headers += [(f"impersonate-extra-{key}".lower(), value) for value in values]
     return tuple(header for header in headers if header[1])
 
 

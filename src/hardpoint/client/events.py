@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
+from hardpoint.client.answers import stated
 from hardpoint.client.transport import BadAnswer, Stream
 from hardpoint.machinery.errors import ApiError
 
@@ -30,14 +31,15 @@ class Event(NamedTuple):
 
     @property
     def resource_version(self) -> str:
-        version: str = (self.object.get("metadata") or {}).get("resourceVersion", "")
-        return version
+        return str(self.object["metadata"].get("resourceVersion", ""))
 
     @property
     def ends_initial_events(self) -> bool:
         """Whether this is the bookmark after the last of the objects that a watch started with."""
-        annotations = (self.object.get("metadata") or {}).get("annotations") or {}
-        return self.type == "BOOKMARK" and annotations.get(INITIAL_EVENTS_END) == "true"
+        annotations = self.object["metadata"].get("annotations")
+        if self.type != "BOOKMARK" or not isinstance(annotations, dict):
+            return False
+        return annotations.get(INITIAL_EVENTS_END) == "true"
 
 
 class Lines:
@@ -85,8 +87,10 @@ def _event(line: bytes, where: str) -> Event | ApiError:
         raise BadAnswer(where, "a line of the watch is no event") from cause
     if kind in ("ADDED", "MODIFIED", "DELETED") and is_object(found):
         return Event(kind, found)
-    if kind in ("BOOKMARK", "ERROR") and isinstance(found, dict):
-        return Event("BOOKMARK", found) if kind == "BOOKMARK" else ApiError.from_status(found)
+    if kind == "BOOKMARK" and isinstance(found, dict) and isinstance(found.get("metadata"), dict):
+        return Event("BOOKMARK", found)
+    if kind == "ERROR" and isinstance(found, dict):
+        return stated(found)
     raise BadAnswer(where, f"a line of the watch is no event: its type is {kind!r}")
 
 

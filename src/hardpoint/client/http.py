@@ -69,7 +69,8 @@ class HttpTransport:
             try:
                 async with asyncio.timeout(self._patience_seconds):
                     connection = await self._pool.take(proof.certificate)
-                    connection.send(self._encode(method, path, query, headers, body, proof))
+                    request = self._encode(method, path, query, headers, body, proof)
+                    connection.send(request, wants_body=method != "HEAD")
                     head = await connection.head()
                     content = await _whole_body(connection, head, where)
             except TimeoutError as cause:

@@ -45,6 +45,17 @@ class Entry:
             raise ConfigError(f"{self.where(key)} must be text; put it in quotes")
         return value
 
+    def texts(self, key: str) -> list[str]:
+        """The field's list of texts, empty where it is not set."""
+        return _texts(self.body.get(key), self.where(key))
+
+    def text_lists(self, key: str) -> dict[str, list[str]]:
+        """The field's mapping to lists of texts, empty where it is not set."""
+        value = self.body.get(key)
+        if value is not None and not isinstance(value, dict):
+            raise ConfigError(f"{self.where(key)} must be a mapping")
+        return {name: _texts(values, f"{self.where(key)}.{name}") for name, values in (value or {}).items()}
+
     def path(self, key: str) -> Path | None:
         """The file the field names, relative to the kubeconfig that names it."""
         named = self.text(key)
@@ -170,6 +181,14 @@ def _read(file: Path) -> Json:
     if not isinstance(document, dict):
         raise ConfigError(f"{file} is not a kubeconfig: its outermost level must be a mapping")
     return document
+
+
+def _texts(value: object, where: str) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f"{where} must be a list of texts; put them in quotes")
+    return value
 
 
 def _current_context(file: Path, document: Json) -> str:

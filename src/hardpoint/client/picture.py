@@ -163,8 +163,10 @@ def is_forgotten(refused: ApiError) -> bool:
     """Whether the server cannot go on from the resource version it was given: too old, or from another life."""
     if refused.code == 410 or refused.reason in ("Expired", "Gone"):
         return True
-    causes = (refused.details or {}).get("causes") or ()
-    return any(cause.get("reason") == "ResourceVersionTooLarge" for cause in causes)
+    causes = (refused.details or {}).get("causes")
+    if not isinstance(causes, list):
+        return False
+    return any(isinstance(cause, dict) and cause.get("reason") == "ResourceVersionTooLarge" for cause in causes)
 
 
 def _key(found: Json) -> Key:

@@ -29,6 +29,7 @@ class Pool:
         self._context: ssl.SSLContext | None = None
         self._idle: list[Connection] = []
         self._busy: dict[Connection, ClientCertificate | None] = {}
+        self._is_closed = False
 
     async def take(self, certificate: ClientCertificate | None) -> Connection:
         """A connection for one exchange; hand it back with `give_back`. Raises Unreachable, TimedOut, ConfigError."""
@@ -36,6 +37,9 @@ class Pool:
             self._retire_idle()
             self._certificate, self._context = certificate, None
         connection = self._take_idle() or await self._connect()
+        if self._is_closed:
+            connection.abort()
+            raise Unreachable(self._endpoint.url, "the client was closed")
         self._busy[connection] = certificate
         return connection
 
@@ -51,7 +55,8 @@ class Pool:
             connection.abort()
 
     def close(self) -> None:
-        """Close all connections, those in use too."""
+        """Close all connections, those in use too, and open no more."""
+        self._is_closed = True
         self._retire_idle()
         for connection in self._busy:
             connection.abort()
