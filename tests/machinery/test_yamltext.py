@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardpoint.machinery import yamltext
+from hardpoint.machinery.jsonexact import HugeNumber
 
 SCALARS = (
     st.none()
@@ -69,6 +71,7 @@ def test_scalars_mean_what_go_takes_them_for(text: str, value: Any) -> None:
         ("a: !!int x", "yaml: cannot decode `x` as a !!int"),
         ("~: 1", "yaml: a key must be a string, a number or a boolean"),
         ("[1]: 2", "yaml: line 1: a key must be a scalar"),
+        ("a: !!binary é", "yaml: !!binary value contains invalid base64 data"),
         ("{<<: 1}", "yaml: map merge requires map or sequence of maps as the value"),
     ],
 )
@@ -135,6 +138,28 @@ def test_too_much_text_is_refused_before_it_is_read() -> None:
 def test_ten_thousand_levels_are_written() -> None:
     text = b"[" * 9_000 + b"]" * 9_000
     assert yamltext.encode(yamltext.parse(b"- " * 9_000 + b"[]").value).startswith(text[:9_000])
+
+
+SOURCES = (
+    b"a: 1\nb:\n- x: [1, 2]\n  y: {c: d}\n- &a {z: 1}\n- *a\n- <<: *a\n  k: |\n    text\n",
+    b"? a\n: b\n--- !!str\n%YAML 1.1\n!!binary aGk=: 0x1f\n",
+)
+
+
+@given(
+    st.sampled_from(SOURCES),
+    st.integers(0, 60),
+    st.binary(max_size=4) | st.text("{}[]:,-?&*!|>'\"%#\n\t <=", max_size=4),
+)
+def test_a_spoiled_text_is_a_value_or_refused(source: bytes, at: int, spoiler: bytes | str) -> None:
+    spoiled = source[:at] + (spoiler.encode() if isinstance(spoiler, str) else spoiler) + source[at + 1 :]
+    with contextlib.suppress(yamltext.BadYaml):
+        value = yamltext.parse(spoiled).value
+        assert yamltext.parse(yamltext.encode(value)).value == value
+
+
+def test_a_number_beyond_floats_keeps_its_text() -> None:
+    assert yamltext.encode({"a": HugeNumber("1e400")}) == b"a: 1e400\n"
 
 
 def test_it_is_written_like_go_writes_it() -> None:

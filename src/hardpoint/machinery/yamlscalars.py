@@ -122,5 +122,5 @@ _GO_NAMES: Final = {math.inf: "+Inf", -math.inf: "-Inf"}
 def _binary(text: str) -> str:
     try:
         return binascii.a2b_base64("".join(text.split()), strict_mode=True).decode("utf-8", "replace")
-    except binascii.Error as bad:
+    except ValueError as bad:
         raise BadScalar("!!binary value contains invalid base64 data") from bad

@@ -14,7 +14,7 @@ import yaml
 
 from hardpoint.machinery import jsontext, yamlscalars
 from hardpoint.machinery.errors import HardpointError
-from hardpoint.machinery.jsonexact import Parsed
+from hardpoint.machinery.jsonexact import HugeNumber, Parsed
 
 SIZE_MAX: Final = 3 * 1024 * 1024
 EXPANDED_SIZE_MAX: Final = 64 * 1024 * 1024
@@ -235,5 +235,10 @@ def _dumper() -> type[yaml.CSafeDumper]:
         node: yaml.ScalarNode = dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
         return node
 
+    def represent_huge_number(dumper: Any, number: HugeNumber) -> yaml.ScalarNode:
+        node: yaml.ScalarNode = dumper.represent_scalar("tag:yaml.org,2002:float", str(number))
+        return node
+
     Dumper.add_representer(str, represent_text)
+    Dumper.add_representer(HugeNumber, represent_huge_number)
     return Dumper
