@@ -236,8 +236,8 @@ def _dumper() -> type[yaml.CSafeDumper]:
         return node
 
     def represent_huge_number(dumper: Any, number: HugeNumber) -> yaml.ScalarNode:
-        node: yaml.ScalarNode = dumper.represent_scalar("tag:yaml.org,2002:float", str(number))
-        return node
+        # Neither Go nor libyaml reads such a number: on the way through YAML it becomes a text.
+        return represent_text(dumper, str(number))
 
     Dumper.add_representer(str, represent_text)
     Dumper.add_representer(HugeNumber, represent_huge_number)
