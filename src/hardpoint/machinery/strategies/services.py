@@ -23,8 +23,8 @@ def _create(obj: Json) -> None:
 def _update(obj: Json, old: Json) -> None:
     """A client that knows only some of the linked fields means the others to follow, or to stay."""
     spec, old_spec = obj["spec"], old["spec"]
-    _follow_cluster_ip(spec, old_spec)
     _keep_allocated(spec, old_spec)
+    _follow_cluster_ip(spec, old_spec)
     _drop_what_the_type_lost(spec, old_spec)
     if spec.get("type") != "LoadBalancer":
         obj.setdefault("status", {})["loadBalancer"] = {}
