@@ -172,7 +172,7 @@ class Cluster:
             kubeconfig=str(options.kubeconfig or ""),
             context=context,
             store=options.store,
-            components=options.components,
+            components=",".join(options.components),
         )
 
 

@@ -40,7 +40,8 @@ class State:
     kubeconfig: str
     context: str
     store: str
-    components: tuple[str, ...]
+    components: str
+    """As the flag writes them, with commas."""
 
 
 def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:

@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import urllib.error
 from pathlib import Path
 
 import orjson
@@ -231,3 +232,21 @@ def test_the_api_server_with_certificates_of_ones_own(home: Home) -> None:
     assert b"kube-system" in home.ask(address, "/api/v1/namespaces", data=home.path / "other")
     process.terminate()
     process.communicate(timeout=20)
+
+
+def test_a_store_that_cannot_keep_its_word_ends_the_cluster(home: Home) -> None:
+    home.up()
+    home.run("down")
+    home.environment["HARDPOINT_FAILPOINTS"] = "store.before_commit=error"
+    process = home.start("up", "--port", "0")
+    assert process.stdout is not None
+    address = process.stdout.readline().split()[1]
+    with pytest.raises((urllib.error.HTTPError, ConnectionError)) as refused:
+        home.ask(address, CONFIG_MAPS, method="POST", body=CONFIG_MAP)
+    if isinstance(refused.value, urllib.error.HTTPError):
+        refused.value.close()
+        assert refused.value.code >= 500
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "restart to go on" in err
+    assert "Traceback" not in err
