@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from hardpoint.machinery import shapes
 from hardpoint.machinery.fielderrors import quote
+from hardpoint.machinery.jsonexact import ONE_MARK_A_BYTE
 from hardpoint.machinery.protobuf import leaves, wire
 from hardpoint.machinery.protobuf.leaves import Value
 from hardpoint.machinery.protobuf.wire import BadProtobuf
@@ -117,6 +118,8 @@ def _field(field: Field) -> dict[int, Store]:
     read = _READERS.get(field.type)
     if field.is_list:
         return {wire.BYTES: _appended(field.name, read or _message(field.type))}
+    if field.type == "string":
+        return {wire.BYTES: _string(field.name)}
     return {wire.BYTES: _single(field.name, read) if read else _merged(field)}
 
 
@@ -128,6 +131,21 @@ def _merged(field: Field) -> Store:
         start, stop = wire.span(data, at, end)
         inner = target if is_embedded else target.setdefault(name, {})
         _fill(inner, shape, data, start, stop, depth + 1)
+        return stop
+
+    return store
+
+
+def _string(name: str) -> Store:
+    """Most fields of most objects: short strings, read without a call."""
+
+    def store(target: Json, data: bytes, at: int, end: int, depth: int) -> int:
+        stop = at + 1 + data[at] if at < end and data[at] < 0x80 else 0
+        if 0 < stop <= end:
+            at += 1
+        else:
+            at, stop = wire.span(data, at, end)
+        target[name] = data[at:stop].decode("utf-8", ONE_MARK_A_BYTE)
         return stop
 
     return store
