@@ -69,6 +69,7 @@ async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
     if wrong:
         raise errors.invalid(kind.qualified, obj["metadata"].get("name", ""), wrong)
     call.warnings += strategies.warn_create(kind, obj)
+    strategies.canonicalize(kind, obj)
     await admission.validate(attributes)
 
 

@@ -52,7 +52,15 @@ def test_a_job_is_given_a_selector_of_its_own() -> None:
     }
     assert job["spec"]["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u-1"}}
     assert job["spec"]["template"]["metadata"]["labels"] == labels
+    assert "labels" not in job["metadata"], "labels nobody wrote are not the job's until it is valid"
+    strategies.canonicalize(KINDS["Job"], job)
     assert job["metadata"]["labels"] == labels
+
+
+def test_a_job_takes_the_labels_of_its_template() -> None:
+    job = prepared("Job", template={"metadata": {"labels": {"a": "b"}}})
+    assert job["metadata"]["labels"] == job["spec"]["template"]["metadata"]["labels"]
+    assert job["metadata"]["labels"]["a"] == "b"
 
 
 def test_a_job_with_labels_keeps_them() -> None:

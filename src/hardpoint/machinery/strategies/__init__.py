@@ -1,9 +1,10 @@
 """What the server does to an object just before it is validated: reset what clients may not set, derive the rest.
 
 Each module exports `CREATE`, from Kind to a function of the new object, and `UPDATE`, of the new and the old object;
-both change the new object in place. A module may also export `WARN_CREATE` and `WARN_UPDATE`, functions of the same
-arguments that return what is legal but unwise, told to the client as Warning headers once the object is valid. It is
-imported when the first object of such a kind arrives.
+both change the new object in place. Once the object is valid two more tables are asked, where a module has them:
+`WARN_CREATE` and `WARN_UPDATE`, functions of the same arguments, return what is legal but unwise and is told to the
+client as Warning headers; `CANONICAL` changes a new object into the form in which it is stored. A module is imported
+when the first object of such a kind arrives.
 """
 
 from __future__ import annotations
@@ -40,3 +41,10 @@ def warn_update(kind: Kind, obj: Json, old: Json) -> list[str]:
     """What is legal but unwise in replacing `old` by `obj`."""
     warn = rule("strategies", "WARN_UPDATE", kind.group, kind.kind)
     return warn(obj, old) if warn is not None else []
+
+
+def canonicalize(kind: Kind, obj: Json) -> None:
+    """Give a new object that passed validation the form in which it is stored."""
+    change = rule("strategies", "CANONICAL", kind.group, kind.kind)
+    if change is not None:
+        change(obj)

@@ -24,10 +24,12 @@ Json = dict[str, Any]
 
 def _create_job(job: Json) -> None:
     spec, metadata = job["spec"], job["metadata"]
+    follows_template = _template_labels(job) is not None and not metadata.get("labels")
     if not spec.get("manualSelector"):
         _generate_selector(spec, metadata)
     _drop_disabled(spec)
-    _labels_from_template(job)
+    if follows_template:
+        _labels_from_template(job)
 
 
 def _update_job(job: Json, old: Json) -> None:
@@ -45,8 +47,17 @@ def _generate_selector(spec: Json, metadata: Json) -> None:
     selector["matchLabels"] = {CONTROLLER_UID: uid, **(selector.get("matchLabels") or {})}
 
 
+def _template_labels(job: Json) -> dict[str, str] | None:
+    return (job["spec"]["template"].get("metadata") or {}).get("labels")
+
+
 def _labels_from_template(job: Json) -> None:
-    labels = (job["spec"]["template"].get("metadata") or {}).get("labels")
+    """A job without labels has its template's, those of the server's making too.
+
+    Where the template had none to begin with, upstream finds this out only when it reads the stored job, which is why
+    labels that the server made do not count against the job's own.
+    """
+    labels = _template_labels(job)
     if labels and not job["metadata"].get("labels"):
         job["metadata"]["labels"] = dict(labels)
 
@@ -102,6 +113,7 @@ def _about_spec(path: str, spec: Json) -> list[str]:
 
 CREATE: Mapping[str, Callable[[Json], None]] = {"CronJob": _create_cron_job, "Job": _create_job}
 UPDATE: Mapping[str, Callable[[Json, Json], None]] = {"CronJob": _update_cron_job, "Job": _update_job}
+CANONICAL: Mapping[str, Callable[[Json], None]] = {"Job": _labels_from_template}
 WARN_CREATE: Mapping[str, Callable[[Json], list[str]]] = {"CronJob": _warn_cron_job, "Job": _warn_job}
 WARN_UPDATE: Mapping[str, Callable[[Json, Json], list[str]]] = {
     "CronJob": _warn_cron_job_update,

@@ -29,6 +29,8 @@ _RBAC = "rbac.authorization.k8s.io"
 NAME_FORMS: Mapping[tuple[str, str], NameForm] = {
     ("", "Event"): names.path_segment,
     ("", "Namespace"): names.dns_label,
+    # Its name is told last, in other words; see `workloads.py`.
+    ("", "ReplicationController"): lambda name: [],
     ("", "Service"): names.dns_label,
     ("apps", "StatefulSet"): names.dns_label,
     ("apiregistration.k8s.io", "APIService"): names.path_segment,

@@ -27,10 +27,14 @@ _TEMPLATE = "spec.template"
 
 
 def _replication_controller(obj: Json) -> Errors:
-    """Counts are told last: upstream checks them by another mechanism, after everything else."""
     errors: Errors = []
     spec = obj.get("spec") or {}
-    selector, template = spec.get("selector") or {}, spec.get("template")
+    _selected_by_labels(errors, spec.get("selector") or {}, spec.get("template"))
+    _counted_last(errors, obj.get("metadata") or {}, spec)
+    return errors
+
+
+def _selected_by_labels(errors: Errors, selector: dict[str, str], template: Json | None) -> None:
     if not selector:
         errors.append(required("spec.selector"))
     if template is None:
@@ -41,11 +45,20 @@ def _replication_controller(obj: Json) -> Errors:
             errors.append(invalid(f"{_TEMPLATE}.metadata.labels", labels, MISSES_TEMPLATE))
         pod_template(errors, _TEMPLATE, template)
         _runs_for_ever(errors, template, "ReplicationController")
+
+
+def _counted_last(errors: Errors, metadata: Json, spec: Json) -> None:
+    """The name and the counts are told last: upstream checks them by another mechanism, after everything else."""
+    name = metadata.get("name", "")
+    if name:
+        if names.length(name) > names.DNS_SUBDOMAIN_LENGTH_MAX:
+            told = names.too_long(names.DNS_SUBDOMAIN_LENGTH_MAX, "bytes")
+            errors.append(invalid("metadata.name", name, told))
+        errors += invalids("metadata.name", name, names.DNS_SUBDOMAIN.problems(name))
     if "replicas" not in spec:
         errors.append(required("spec.replicas"))
     non_negative(errors, "spec.replicas", spec.get("replicas", 0))
     non_negative(errors, "spec.minReadySeconds", spec.get("minReadySeconds", 0))
-    return errors
 
 
 def _replica_set(obj: Json) -> Errors:
