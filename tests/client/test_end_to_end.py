@@ -213,10 +213,15 @@ async def follow_to_the_end(
         async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
             tasks.create_task(play(client, store, happens))
             async with follower.list_then_watch("cm", label_selector="app=x") as events:
-                while "end" not in reader.objects:
-                    reader.take_in(await anext(events))
-        listed = await client.list("cm", label_selector="app=x")
-        assert reader.objects == {item["metadata"]["name"]: item for item in listed["items"]}
+                async for event in events:
+                    reader.take_in(event)
+                    if "end" in reader.objects and reader.objects == await state(client):
+                        break
+
+
+async def state(client: Client) -> dict[str, Any]:
+    listed = await client.list("cm", label_selector="app=x")
+    return {item["metadata"]["name"]: item for item in listed["items"]}
 
 
 async def test_discovery_knows_what_the_server_serves(client: Client) -> None:
