@@ -8,8 +8,9 @@ place their name says.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from hardpoint.machinery.fielderrors import quote
@@ -140,8 +141,7 @@ class Fields(Mapping[str, str]):
         self._obj = obj
 
     def __getitem__(self, field: str) -> str:
-        read = _SPECIAL.get((self._kind.group, self._kind.kind, field))
-        return read(self._obj) if read else _at(self._obj, field)
+        return _reader(self._kind.group, self._kind.kind, field)(self._obj)
 
     def __iter__(self) -> Iterator[str]:
         yield "metadata.name"
@@ -158,14 +158,29 @@ def fields_of(kind: Kind, obj: Json) -> Mapping[str, str]:
     return Fields(kind, obj)
 
 
-def _at(obj: Any, path: str) -> str:
-    for name in path.split("."):
-        if not isinstance(obj, Mapping):
+@lru_cache(maxsize=1024)
+def _reader(group: str, kind: str, field: str) -> Callable[[Json], str]:
+    special = _SPECIAL.get((group, kind, field))
+    if special is not None:
+        return special
+    path = tuple(field.split("."))
+    return lambda obj: _text(obj, path)
+
+
+def _at(obj: Json, path: str) -> str:
+    return _text(obj, path.split("."))
+
+
+def _text(value: Any, path: Sequence[str]) -> str:
+    for name in path:
+        if not isinstance(value, dict):
             return ""
-        obj = obj.get(name)
-    if isinstance(obj, bool):
-        return "true" if obj else "false"
-    return str(obj) if isinstance(obj, str | int) else ""
+        value = value.get(name)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else ""
 
 
 def _flag(path: str) -> Callable[[Json], str]:

@@ -149,6 +149,8 @@ HTTP_HEADER_NAME = form(
 HTTP_PATH = form("Invalid path", r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 DECIMAL_INTEGER = Form(re.compile("0|-?[1-9][0-9]*"), "must be a valid decimal integer in canonical form")
 
+# Nearly all keys are good ones, and seen at a glance.
+_SHORT_LABEL_KEY = re.compile(f"({_SUBDOMAIN}/)?{_KEY}")
 _PORT_NAME_ALPHABET = re.compile("[-a-z0-9]+")
 _LETTER = re.compile("[a-z]")
 
@@ -209,6 +211,8 @@ def without_trailing_dash(prefix: str) -> str:
 
 def label_key(value: str) -> list[str]:
     """A qualified name: the key of a label or annotation, with or without a DNS subdomain and a slash before it."""
+    if len(value) <= LABEL_LENGTH_MAX and _SHORT_LABEL_KEY.fullmatch(value):
+        return []
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         return [
