@@ -18,7 +18,12 @@ _LOOK_AGAIN_SECONDS = 0.02
 @click.command("down", epilog="\b\nExample:\n  hardpoint down --data-dir ./demo\n")
 @options.data_dir
 @click.option(
-    "--timeout", type=click.FloatRange(min=0), default=30.0, show_default=True, help="How many seconds to wait for it."
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for it.",
 )
 def command(*, data_dir: Path, timeout: float) -> None:
     """Stop the cluster of a data directory.

@@ -56,6 +56,7 @@ def port(*names: str) -> Callable[[F], F]:
     return click.option(
         *names,
         type=click.IntRange(0, 65535),
+        metavar="PORT",
         default=None,
         show_default="6443 if free, else any",
         help="The API server's port; 0 takes any free one.",

@@ -67,10 +67,10 @@ def command(
     from_backup: Path | None,
     components: str,
 ) -> None:
-    """Start a cluster on this machine: a Kubernetes v1.37 API on 127.0.0.1.
+    """Start a Kubernetes v1.37 cluster on this machine.
 
-    It is ready when its address is printed. Ctrl-C or `hardpoint down` stops it; what was written stays in the data
-    directory, and the next `up` goes on from there.
+    It listens on 127.0.0.1 and is ready when its address is printed. Ctrl-C or `hardpoint down` stops it; what was
+    written stays in the data directory, and the next `up` goes on from there.
     """
     from hardpoint.cli import logs, serving
     from hardpoint.client.kubeconfig import search_path
