@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 import orjson
 import pytest
 
-from hardpoint.client.client import ALL_NAMESPACES, Client
+from hardpoint.client.client import Client
 from hardpoint.client.discovery import AGGREGATED
+from hardpoint.client.options import ALL_NAMESPACES
 from hardpoint.client.resources import Resource
 from hardpoint.client.transport import BadAnswer
 from hardpoint.machinery import errors

@@ -19,10 +19,11 @@ from hardpoint.apiserver.certificates import Pki, ensure
 from hardpoint.apiserver.http.server import serve
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.apiserver.tls import serving_context
-from hardpoint.client.client import ALL_NAMESPACES, Client
+from hardpoint.client.client import Client
 from hardpoint.client.events import Event
 from hardpoint.client.inprocess import InProcessTransport
 from hardpoint.client.kubeconfig import write_context
+from hardpoint.client.options import ALL_NAMESPACES
 from hardpoint.client.transport import Interrupted, Stream, Transport
 from hardpoint.client.watch import Pace
 from hardpoint.machinery.errors import ApiError

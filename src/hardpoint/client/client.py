@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal, Self, TypedDict, Unpack
+from typing import Any, Self, Unpack
 from urllib.parse import urlencode
 
 import orjson
@@ -22,6 +22,16 @@ from hardpoint.client.endpoint import find_endpoint
 from hardpoint.client.events import Event
 from hardpoint.client.http import HttpTransport
 from hardpoint.client.inprocess import InProcessTransport
+from hardpoint.client.options import (
+    PATCH_TYPES,
+    PatchStrategy,
+    Propagation,
+    Selection,
+    WriteOptions,
+    delete_options,
+    selectors,
+    write_query,
+)
 from hardpoint.client.resources import Resource
 from hardpoint.client.retries import Retrying
 from hardpoint.client.transport import Answer, Transport
@@ -30,31 +40,6 @@ from hardpoint.machinery.errors import bad_request
 from hardpoint.machinery.messages import Handler, User
 
 Json = dict[str, Any]
-
-ALL_NAMESPACES = ""
-PATCH_TYPES = {
-    "merge": "application/merge-patch+json",
-    "json": "application/json-patch+json",
-    "strategic": "application/strategic-merge-patch+json",
-    "apply": "application/apply-patch+yaml",
-}
-Propagation = Literal["Background", "Foreground", "Orphan"]
-
-
-class WriteOptions(TypedDict, total=False):
-    """What every write may be told."""
-
-    dry_run: bool
-    field_manager: str
-    field_validation: Literal["Ignore", "Warn", "Strict"]
-
-
-class Selection(TypedDict, total=False):
-    """Which objects of a resource are meant. Without a namespace it is the client's; ALL_NAMESPACES means all."""
-
-    namespace: str | None
-    label_selector: str
-    field_selector: str
 
 
 class Client:
@@ -155,14 +140,14 @@ class Client:
         if subresource and not name:
             raise bad_request(f"{subresource} belongs to an object; say which with name=")
         path = meant.path(self._namespace(meant, namespace, body), name, subresource)
-        return await self._ask("POST", path, _write_query(options), body)
+        return await self._ask("POST", path, write_query(options), body)
 
     async def update(
         self, body: Json, *, subresource: str = "", namespace: str | None = None, **options: Unpack[WriteOptions]
     ) -> Json:
         """Replace an object. Its resourceVersion, if it has one, must still be the newest: else a Conflict."""
         path = await self._path_of(body, namespace, subresource)
-        return await self._ask("PUT", path, _write_query(options), body)
+        return await self._ask("PUT", path, write_query(options), body)
 
     async def replace_status(
         self, body: Json, *, namespace: str | None = None, **options: Unpack[WriteOptions]
@@ -176,7 +161,7 @@ class Client:
         name: str,
         patch: Json | Iterable[Json],
         *,
-        strategy: Literal["merge", "json", "strategic", "apply"] = "merge",
+        strategy: PatchStrategy = "merge",
         namespace: str | None = None,
         subresource: str = "",
         force: bool = False,
@@ -187,7 +172,7 @@ class Client:
         `force` takes fields from their managers and goes with `apply` only.
         """
         path = await self._object_path(resource, name, namespace, subresource)
-        query = _write_query(options) | ({"force": "true"} if force else {})
+        query = write_query(options) | ({"force": "true"} if force else {})
         body = patch if isinstance(patch, dict) else list(patch)
         return await self._ask("PATCH", path, query, body, content_type=PATCH_TYPES[strategy])
 
@@ -204,7 +189,7 @@ class Client:
         """Server-side apply: `body` is all that `field_manager` wants, and is created where it is missing."""
         path = await self._path_of(body, namespace, subresource)
         options = WriteOptions(field_manager=field_manager, dry_run=dry_run)
-        query = _write_query(options) | ({"force": "true"} if force else {})
+        query = write_query(options) | ({"force": "true"} if force else {})
         return await self._ask("PATCH", path, query, body, content_type=PATCH_TYPES["apply"])
 
     async def delete(
@@ -224,7 +209,9 @@ class Client:
         It may live on for a while: until its grace period is over and its finalizers are gone.
         """
         path = await self._object_path(resource, name, namespace, "")
-        options = _delete_options(propagation, grace_seconds, dry_run, uid=uid, resource_version=resource_version)
+        options = delete_options(
+            propagation, grace_seconds, dry_run=dry_run, uid=uid, resource_version=resource_version
+        )
         return await self._ask("DELETE", path, {}, options)
 
     async def delete_collection(
@@ -239,8 +226,8 @@ class Client:
         """Delete what the selection matches, one after the other. Returns what the server says it deleted."""
         meant = await self.resource(resource)
         path = meant.path(self._namespace(meant, selection.get("namespace")))
-        options = _delete_options(propagation, grace_seconds, dry_run)
-        return await self._ask("DELETE", path, _selectors(selection), options)
+        options = delete_options(propagation, grace_seconds, dry_run=dry_run)
+        return await self._ask("DELETE", path, selectors(selection), options)
 
     def watch(
         self, resource: str | Resource, *, resource_version: str = "", **selection: Unpack[Selection]
@@ -333,7 +320,7 @@ class Client:
             self._transport,
             meant,
             namespace=self._namespace(meant, selection.get("namespace")),
-            query=_selectors(selection),
+            query=selectors(selection),
             page_size=page_size,
             warnings=self._warnings,
         )
@@ -353,40 +340,3 @@ def _kind_of(body: Json) -> str:
     if not isinstance(api_version, str) or not isinstance(kind, str):
         raise bad_request("an object needs apiVersion and kind")
     return f"{api_version} {kind}"
-
-
-def _selectors(selection: Selection) -> dict[str, str]:
-    wanted = {
-        "labelSelector": selection.get("label_selector", ""),
-        "fieldSelector": selection.get("field_selector", ""),
-    }
-    return {key: value for key, value in wanted.items() if value}
-
-
-def _write_query(options: WriteOptions) -> dict[str, str]:
-    return {
-        "dryRun": "All" if options.get("dry_run") else "",
-        "fieldManager": options.get("field_manager", ""),
-        "fieldValidation": options.get("field_validation", ""),
-    }
-
-
-def _delete_options(
-    propagation: Propagation | None,
-    grace_seconds: int | None,
-    dry_run: bool,
-    *,
-    uid: str = "",
-    resource_version: str = "",
-) -> Json:
-    options: Json = {"kind": "DeleteOptions", "apiVersion": "v1"}
-    if propagation is not None:
-        options["propagationPolicy"] = propagation
-    if grace_seconds is not None:
-        options["gracePeriodSeconds"] = grace_seconds
-    if dry_run:
-        options["dryRun"] = ["All"]
-    preconditions = {"uid": uid, "resourceVersion": resource_version}
-    if any(preconditions.values()):
-        options["preconditions"] = {key: value for key, value in preconditions.items() if value}
-    return options
