@@ -156,10 +156,10 @@ def test_copies_have_a_budget() -> None:
 
 
 def test_a_long_patch_of_a_long_list_takes_no_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     result = apply({"list": list(range(10_000))}, [op("add", "/list/-", 1)] * OPERATIONS_MAX)
     assert len(result["list"]) == 20_000
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_documents_may_be_deeper_than_the_stack() -> None:

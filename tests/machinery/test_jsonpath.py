@@ -58,7 +58,7 @@ def test_what_is_no_path(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["." + "a" * 200_000 + "]", "[?(@" + ".a" * 50_000, "['" + "\\'" * 100_000])
 def test_no_path_is_slow_to_judge(path: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(BadPath):
         parse(path)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

@@ -110,9 +110,9 @@ def test_bad_values_are_told_in_upstreams_words(
 @pytest.mark.parametrize("rule", [rule for rule, _ in GOOD])
 @pytest.mark.parametrize("value", ["a" * 300_000 + "!", "a." * 150_000 + "!", "a-" * 150_000, "/" * 300_000])
 def test_no_value_is_slow_to_judge(rule: Callable[[str], list[str]], value: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     rule(value)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @given(st.text("aA0-_./%", max_size=12))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -23,7 +23,6 @@ from hardpoint.machinery.printers.descriptions import DESCRIPTIONS
 from hardpoint.machinery.timestamps import BadTimestamp, parse_time
 
 Json = dict[str, Any]
-IncludeObject = Literal["None", "Metadata", "Object"]
 
 _COLUMNS = Path(__file__).parent / "data/columns.json"
 _NAME = ("Name", "string", "name", 0)
@@ -42,12 +41,13 @@ def table(
     objects: Sequence[Json],
     *,
     now: datetime,
-    include_object: IncludeObject = "Metadata",
+    include_object: str = "Metadata",
     list_meta: Json | None = None,
     single: bool = False,
 ) -> Json:
     """The Table of objects of one kind. `single` says that they are one object and no list of one.
 
+    Rows carry what `include_object` says: `None`, the `Metadata` or the whole `Object`.
     Custom resources get their name and age; `custom_table` knows their own columns.
     """
     key = (kind.group, kind.kind)
@@ -69,7 +69,7 @@ def custom_table(
     objects: Sequence[Json],
     *,
     now: datetime,
-    include_object: IncludeObject = "Metadata",
+    include_object: str = "Metadata",
     list_meta: Json | None = None,
 ) -> Json:
     """The Table of custom resources whose definition has these `additionalPrinterColumns`; none means the age."""
@@ -94,7 +94,7 @@ def _table(definitions: list[Json], rows: list[Json], list_meta: Json | None) ->
     }
 
 
-def _row(cells: Cells, obj: Json, include_object: IncludeObject) -> Json:
+def _row(cells: Cells, obj: Json, include_object: str) -> Json:
     shown: Json | None = None
     if include_object == "Object":
         shown = obj
