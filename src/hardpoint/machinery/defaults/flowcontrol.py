@@ -21,7 +21,9 @@ def _priority_level(obj: Json) -> None:
     spec = obj["spec"]
     limited = spec.get("limited")
     if limited is not None:
-        limited.setdefault("nominalConcurrencyShares", NOMINAL_CONCURRENCY_SHARES)
+        # Go writes this pointer even when it is nil.
+        if limited.get("nominalConcurrencyShares") is None:
+            limited["nominalConcurrencyShares"] = NOMINAL_CONCURRENCY_SHARES
         limited.setdefault("lendablePercent", 0)
         queuing = limited.get("limitResponse", {}).get("queuing")
         if queuing is not None:

@@ -19,8 +19,9 @@ def _network_policy(obj: Json) -> None:
 
 def _ingress_class(obj: Json) -> None:
     parameters = obj["spec"].get("parameters")
-    if parameters is not None:
-        parameters.setdefault("scope", "Cluster")
+    # Go writes this pointer even when it is nil.
+    if parameters is not None and parameters.get("scope") is None:
+        parameters["scope"] = "Cluster"
 
 
 DEFAULTS = {"NetworkPolicy": _network_policy, "IngressClass": _ingress_class}

@@ -22,7 +22,7 @@ def _resource_claim_template(obj: Json) -> None:
 
 
 def _claim_spec(spec: Json) -> None:
-    for request in spec.get("devices", {}).get("requests", ()):
+    for request in spec.get("devices", {}).get("requests") or ():
         if "exactly" in request:
             _request(request["exactly"])
         for alternative in request.get("firstAvailable", ()):
