@@ -132,7 +132,7 @@ def column(name: str, type_: str, path: str, **more: Any) -> dict[str, Any]:
         ("string", 3, "3"),
         ("string", True, "true"),
         ("string", None, "null"),
-        ("string", {"a": [1]}, '{"a":[1]}'),
+        ("string", {"b": 2, "a": [1]}, '{"a":[1],"b":2}'),
         ("integer", 3, 3),
         ("integer", 3.9, 3),
         ("integer", "3", None),
@@ -153,9 +153,18 @@ def test_custom_cells(type_: str, value: Any, cell: Any) -> None:
     assert made["rows"][0]["cells"] == ["a", cell]
 
 
-def test_a_custom_cell_without_a_value_is_null() -> None:
-    made = custom_table([column("X", "string", ".spec.x")], [named("a")], now=NOW)
+@pytest.mark.parametrize("path", [".spec.x", ".spec[", "{.spec}"])
+def test_a_custom_cell_without_a_value_is_null(path: str) -> None:
+    made = custom_table([column("X", "string", path)], [named("a")], now=NOW)
     assert made["rows"][0]["cells"] == ["a", None]
+
+
+def test_a_custom_cell_may_be_deep() -> None:
+    deep: Any = 1
+    for _ in range(3000):
+        deep = [deep]
+    made = custom_table([column("X", "string", ".spec")], [named("a", spec=deep)], now=NOW)
+    assert made["rows"][0]["cells"][1] == "[" * 3000 + "1" + "]" * 3000
 
 
 def test_custom_columns_are_told_as_they_are_defined() -> None:

@@ -75,7 +75,7 @@ def custom_table(
     """The Table of custom resources whose definition has these `additionalPrinterColumns`; none means the age."""
     chosen = list(columns) or [_AGE_COLUMN]
     definitions = [_definition(*_NAME), *(_custom_definition(column) for column in chosen)]
-    finders = [(jsonpath.parse(column["jsonPath"]), column["type"]) for column in chosen]
+    finders = [(_finder(column["jsonPath"]), column["type"]) for column in chosen]
     rows = []
     for obj in objects:
         cells = [obj["metadata"].get("name", "")]
@@ -151,6 +151,14 @@ def _custom_definition(column: Mapping[str, Any]) -> Json:
     return _definition(column["name"], column["type"], column.get("format", ""), column.get("priority", 0), description)
 
 
+def _finder(path: str) -> jsonpath.Finder:
+    """Finds nothing where a definition that was never checked has a path nobody understands."""
+    try:
+        return jsonpath.parse(path)
+    except jsonpath.BadPath:
+        return lambda _: []
+
+
 def _custom_cell(values: list[Any], type_: str, now: datetime) -> Any:
     """The first value found, if it is of the column's type."""
     if not values:
@@ -164,7 +172,13 @@ def _custom_cell(values: list[Any], type_: str, now: datetime) -> Any:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return "null" if value is None else encode(value).decode()
+    if value is None:
+        return "null"
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONEncodeError:
+        # Too deep for orjson, or a number no float holds.
+        return encode(value).decode()
 
 
 def _integer(value: Any, _: datetime) -> int | None:
