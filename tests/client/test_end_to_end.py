@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ from hardpoint.apiserver.http.server import serve
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.apiserver.tls import serving_context
 from hardpoint.client.client import Client
+from hardpoint.client.endpoint import find_endpoint
 from hardpoint.client.events import Event
+from hardpoint.client.http import HttpTransport
 from hardpoint.client.inprocess import InProcessTransport
 from hardpoint.client.kubeconfig import write_context
 from hardpoint.client.options import ALL_NAMESPACES
@@ -42,29 +44,38 @@ def pki(tmp_path_factory: pytest.TempPathFactory) -> Pki:
 
 
 @asynccontextmanager
-async def over_https(api: ApiServer, pki: Pki, kubeconfig: Path) -> AsyncIterator[Client]:
+async def serving(store: MemoryStore, pki: Pki, port: int = 0) -> AsyncIterator[int]:
     context = serving_context(pki.certificate("apiserver"), pki.key("apiserver"), pki.certificate("client-ca"))
-    async with await serve(api.handle, host="127.0.0.1", port=0, ssl_context=context) as server:
-        write_context(
-            kubeconfig,
-            name="test",
-            server=f"https://127.0.0.1:{server.port}",
-            ca_pem=pki.certificate("server-ca").read_bytes(),
-            cert_pem=pki.certificate("admin").read_bytes(),
-            key_pem=pki.key("admin").read_bytes(),
-        )
-        async with Client.from_kubeconfig(kubeconfig) as client:
-            yield client
+    async with (
+        ApiServer(store).running() as api,
+        await serve(api.handle, host="127.0.0.1", port=port, ssl_context=context) as server,
+    ):
+        yield server.port
+
+
+def kubeconfig_for(port: int, pki: Pki, path: Path) -> Path:
+    write_context(
+        path,
+        name="test",
+        server=f"https://127.0.0.1:{port}",
+        ca_pem=pki.certificate("server-ca").read_bytes(),
+        cert_pem=pki.certificate("admin").read_bytes(),
+        key_pem=pki.key("admin").read_bytes(),
+    )
+    return path
 
 
 @pytest.fixture(params=["in-process", "https"])
 async def client(request: pytest.FixtureRequest, pki: Pki, tmp_path: Path) -> AsyncIterator[Client]:
-    async with ApiServer(MemoryStore()).running() as api:
-        if request.param == "in-process":
+    if request.param == "in-process":
+        async with ApiServer(MemoryStore()).running() as api:
             yield Client.in_process(api.handle, ADMIN)
-        else:
-            async with over_https(api, pki, tmp_path / "config") as client:
-                yield client
+    else:
+        async with (
+            serving(MemoryStore(), pki) as port,
+            Client.from_kubeconfig(kubeconfig_for(port, pki, tmp_path / "config")) as client,
+        ):
+            yield client
 
 
 def config_map(name: str, **data: str) -> dict[str, Any]:
@@ -145,6 +156,25 @@ async def test_watching_from_now_and_from_a_version(client: Client) -> None:
     version = first["metadata"]["resourceVersion"]
     async with client.watch("configmaps", resource_version=version) as events:
         assert (await take(events, 1))[0] == ("ADDED", "second")
+
+
+async def test_a_follower_does_not_notice_a_restart(pki: Pki, tmp_path: Path) -> None:
+    store = MemoryStore()
+    async with AsyncExitStack() as first_life:
+        port = await first_life.enter_async_context(serving(store, pki))
+        endpoint = find_endpoint(kubeconfig_for(port, pki, tmp_path / "config"))
+        pace = Pace(sleep=lambda seconds: asyncio.sleep(0.01))
+        async with (
+            Client(HttpTransport(endpoint)) as writer,
+            Client(HttpTransport(endpoint), pace=pace) as follower,
+            follower.list_then_watch("cm", label_selector="app=x") as events,
+        ):
+            await writer.create(config_map("before"))
+            assert await take(events, 2) == [("ADDED", "before"), ("SYNCED", "")]
+            await first_life.aclose()
+            async with serving(store, pki, port):
+                await writer.create(config_map("after"))
+                assert await take(events, 1) == [("ADDED", "after")]
 
 
 class Cutting:

@@ -121,6 +121,28 @@ async def test_an_answer_to_head_has_a_length_and_no_body() -> None:
         assert (await client.request("GET", "/")).body == b"body"
 
 
+async def test_refused_credentials_are_told_so() -> None:
+    class Renewing:
+        tokens = 1
+
+        async def proof(self) -> Proof:
+            return Proof((("authorization", f"Bearer {self.tokens}"),))
+
+        def refused(self, proof: Proof) -> None:
+            self.tokens += 1
+
+    async def script(asked: Asked, reply: Reply) -> None:
+        await reply.answer(status=200 if asked.header("authorization") == "Bearer 3" else 401)
+
+    async with scripted(script) as server:
+        end = Endpoint("http", "127.0.0.1", server.port, credentials=Renewing())
+        async with HttpTransport(end) as client:
+            assert (await client.request("GET", "/")).status == 401
+            async with client.stream("GET", "/") as stream:
+                assert stream.status == 401
+            assert (await client.request("GET", "/")).status == 200
+
+
 async def test_a_closed_client_opens_nothing_any_more() -> None:
     async with scripted(echo) as server, HttpTransport(server.endpoint) as client:
         await client.request("GET", "/")

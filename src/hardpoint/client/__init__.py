@@ -1,6 +1,6 @@
 """Talk to any Kubernetes API server: over HTTPS with a kubeconfig, or in-process with a handler.
 
-- `client` has the verbs, over `collection` (lists and watches), `discovery` (what a server has), `options`, `resources`.
+- `client` has the verbs, over `collection` (lists, watches), `discovery` (what a server has), `resources`, `options`.
 - `watch` follows a collection for ever; `picture` is its state machine, `events` and `backoff` its parts.
 - `transport` says what carries a request: `http` (over `pool`, `connection`, `tls`, `inflate`) or `inprocess`, each
   wrapped in `retries`; `answers` reads what comes back.
