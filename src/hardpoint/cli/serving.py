@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def run(options: Options, on_ready: Callable[[State], None]) -> None:
-    """Run the cluster in this process until SIGTERM or SIGINT, and stop it in good order."""
+    """Run the cluster in this process until a signal asks to stop, and stop it in good order."""
     import asyncio
 
     import uvloop
@@ -39,7 +39,7 @@ def run(options: Options, on_ready: Callable[[State], None]) -> None:
             loop.remove_signal_handler(number)
             stopped.set()
 
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop, number)
         async with Cluster(options).running() as cluster:
             on_ready(cluster.state)

@@ -28,7 +28,11 @@ class Peer:
 
 @dataclass(slots=True)
 class Request:
-    """One request. `path` is as it came, percent-encoded; header names are lower case."""
+    """One request. `path` is as it came, percent-encoded; header names are lower case.
+
+    The values of a header sent several times are joined by ", "; those of Impersonate-* and X-Remote-*, which may hold
+    commas themselves, by a line feed.
+    """
 
     method: str
     path: str

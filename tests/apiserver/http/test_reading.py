@@ -13,7 +13,7 @@ from hardpoint.apiserver.http.reading import CLOSE, CLOSE_1_0, KEEP, KEEP_1_0, M
 from hardpoint.machinery.messages import Peer, Request
 
 PEER = Peer("test")
-SMALL = Limits(body_bytes_max=10, head_bytes_max=300, headers_max=5)
+SMALL = Limits(body_bytes_max=10, head_bytes_max=300, headers_max=5, framing_bytes_spare=200)
 
 
 class Inbox:
@@ -79,6 +79,7 @@ REFUSED = {
     "a TLS hello in TLS": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
     "a body too long by its length": (HEAD + b"Content-Length: 11\r\n\r\n", 413),
     "a body too long by its chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n", 413),
+    "an expectation we do not know": (HEAD + b"Expect: miracles\r\n\r\n", 417),
     "too many headers": (HEAD + b"A: 1\r\nB: 1\r\nC: 1\r\nD: 1\r\nE: 1\r\n\r\n", 431),
 }
 
@@ -111,6 +112,25 @@ def test_a_body_of_exactly_the_limit_is_fine() -> None:
     assert not inbox.feed(HEAD + b"Content-Length: 10\r\n\r\n0123456789")
     assert not inbox.feed(HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n5;x=y\r\n56789\r\n0\r\n\r\n")
     assert [request.body for request in inbox.requests] == [b"0123456789"] * 2
+
+
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("framing", "status"),
+    [
+        pytest.param([b"1\r\nx\r\n"] * 9 + [b"0\r\n\r\n"], 0, id="small chunks are fine"),
+        pytest.param([b"1;a=b", b"c" * 300], 400, id="an endless extension"),
+        pytest.param(
+            [b"0\r\n", b"X: " + b"y" * 100 + b"\r\n", b"Z: " + b"y" * 100 + b"\r\n"], 400, id="endless trailers"
+        ),
+    ],
+)
+def test_a_body_that_is_mostly_framing(framing: list[bytes], status: int) -> None:
+    inbox = Inbox()
+    inbox.feed(CHUNKED)
+    assert max(inbox.feed(part) for part in framing) == status
 
 
 @pytest.mark.parametrize(("size", "status"), [(250, 0), (310, 431)])

@@ -10,6 +10,8 @@ class Limits:
     """Bounds on size, on time and on number."""
 
     body_bytes_max: int = 3 * 1024 * 1024
+    framing_bytes_spare: int = 512 * 1024
+    """How much more a chunked body may take on the wire than twice its size."""
     head_bytes_max: int = 1024 * 1024
     headers_max: int = 4096
     """No client sends this many; the parser's callbacks for a megabyte of empty headers would hold up everybody."""

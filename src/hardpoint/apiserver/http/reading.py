@@ -34,7 +34,9 @@ class Refusal:
 
 
 BAD_REQUEST = Refusal(400)
+BAD_FRAMING = Refusal(400, lingers=True)
 TIMED_OUT = Refusal(408)
+UNKNOWN_EXPECTATION = Refusal(417, lingers=True)
 HEAD_TOO_LARGE = Refusal(431, lingers=True)
 UNKNOWN_CODING = Refusal(501, lingers=True)
 UNKNOWN_VERSION = Refusal(505)
@@ -79,6 +81,7 @@ class Reader:
 
     __slots__ = (
         "_body",
+        "_body_wire_bytes",
         "_completed",
         "_deliver",
         "_foreign_method",
@@ -145,10 +148,18 @@ class Reader:
             return self._refusal
         except httptools.HttpParserError:
             return None if self._is_over else BAD_REQUEST
+        if self.phase is Phase.BODY and self.messages == messages:
+            return self._count_framing(len(data))
         if self.phase is Phase.HEAD and (self.messages == messages or (was_between and self._completed == completed)):
             # A head that began somewhere behind another message is not counted before the next read.
             self._head_bytes += len(data)
         return None
+
+    def _count_framing(self, wire_bytes: int) -> Refusal | None:
+        """Refuse a body that is mostly chunk sizes, chunk extensions and trailers: work for us, nothing for the API."""
+        self._body_wire_bytes += wire_bytes
+        framing_bytes = self._body_wire_bytes - self.body_bytes
+        return BAD_FRAMING if framing_bytes > self.body_bytes + self._limits.framing_bytes_spare else None
 
     def _head_grows_too_large(self, data: bytes) -> bool:
         limit = self._limits.head_bytes_max
@@ -168,6 +179,7 @@ class Reader:
         self._header_count = 0
         self._head_bytes = 0
         self._body: list[bytes] = []
+        self._body_wire_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         self._url += url
@@ -198,7 +210,9 @@ class Reader:
         elif "content-length" in headers and int(headers["content-length"]) > self._limits.body_bytes_max:
             self._refuse_body()
         if "expect" in headers:
-            self.expects_continue = headers["expect"].lower() == "100-continue"
+            if headers["expect"].lower() != "100-continue":
+                self._refuse(UNKNOWN_EXPECTATION)
+            self.expects_continue = True
 
     def _check_coding(self, coding: str, version: str) -> None:
         if version == "1.0":

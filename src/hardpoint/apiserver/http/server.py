@@ -45,7 +45,8 @@ def bind(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Accepted sockets inherit these.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_SECONDS)
+        if hasattr(socket, "TCP_KEEPIDLE"):
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_SECONDS)
         bound.bind((host, port))
         # Two servers may be bound to one port until one of them listens.
         bound.listen(BACKLOG)
