@@ -17,7 +17,7 @@ from hardpoint.client.credentials import FixedCredentials, Proof
 from hardpoint.client.endpoint import Endpoint
 from hardpoint.client.http import HttpTransport
 from hardpoint.client.inflate import PIECE_BYTES, Bomb, Inflater
-from hardpoint.client.transport import BadAnswer, Interrupted, TimedOut, Unreachable
+from hardpoint.client.transport import BadAnswer, Closed, Interrupted, TimedOut, Unreachable
 
 from .scripted import Asked, Reply, scripted
 
@@ -148,7 +148,7 @@ async def test_a_closed_client_opens_nothing_any_more() -> None:
         await client.request("GET", "/")
         await client.close()
         await server.wait_until_open(0)
-        with pytest.raises(Unreachable, match="the client was closed"):
+        with pytest.raises(Closed, match="the client was closed"):
             await client.request("GET", "/")
         await server.wait_until_open(0)
 

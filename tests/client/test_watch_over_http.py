@@ -20,6 +20,7 @@ from hardpoint.client.events import INITIAL_EVENTS_END, Event
 from hardpoint.client.http import HttpTransport
 from hardpoint.client.resources import Resource
 from hardpoint.client.retries import Retrying
+from hardpoint.client.transport import Closed
 from hardpoint.client.watch import Pace
 from hardpoint.machinery import errors
 
@@ -143,6 +144,18 @@ async def test_leaving_a_watch_closes_its_connection_and_no_other() -> None:
                 await server.wait_until_open(2)
             await server.wait_until_open(1)
             assert await read(stays, 1) == ["ADDED 2"]
+        await server.wait_until_open(0)
+
+
+@pytest.mark.parametrize("follows", [True, False])
+async def test_closing_the_client_ends_its_watches(follows: bool) -> None:
+    async with watching(Pods()) as (client, server):
+        opened = client.list_then_watch(PODS) if follows else client.watch(PODS, resource_version="0")
+        async with opened as events:
+            await read(events, LAST)
+            await client.close()
+            with pytest.raises(Closed, match="the client was closed"):
+                await read(events, 2)
         await server.wait_until_open(0)
 
 

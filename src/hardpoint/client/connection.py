@@ -19,7 +19,6 @@ from hardpoint.client.transport import BadAnswer, Interrupted, TransportError
 HEADER_BYTES_MAX = 256 * 1024
 """Bounds all that is neither body nor complete: headers, trailers, and the parser's memory of them."""
 BUFFER_BYTES_HIGH = 1024 * 1024
-BUFFER_BYTES_LOW = 256 * 1024
 
 
 @dataclass(slots=True)

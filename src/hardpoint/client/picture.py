@@ -19,7 +19,7 @@ from enum import Enum
 from typing import Any
 
 from hardpoint.client.events import Event
-from hardpoint.client.transport import TransportError
+from hardpoint.client.transport import Closed, TransportError
 from hardpoint.machinery.errors import ApiError
 
 Json = dict[str, Any]
@@ -103,7 +103,7 @@ class Picture:
                 self._give_up_streaming()
             return Reaction.ASK_NOW
         if not isinstance(failure, ApiError):
-            return Reaction.ASK_LATER
+            return Reaction.RAISE if isinstance(failure, Closed) else Reaction.ASK_LATER
         if is_forgotten(failure):
             self._start_over()
             return Reaction.ASK_LATER if failures else Reaction.ASK_NOW

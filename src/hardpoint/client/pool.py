@@ -12,7 +12,7 @@ from hardpoint.client.connection import Connection
 from hardpoint.client.credentials import ClientCertificate
 from hardpoint.client.endpoint import Endpoint
 from hardpoint.client.tls import client_context
-from hardpoint.client.transport import TimedOut, Unreachable
+from hardpoint.client.transport import Closed, TimedOut, Unreachable
 
 # Shorter than servers keep idle connections, so that they rarely close one just as we use it.
 IDLE_SECONDS_MAX = 30.0
@@ -32,14 +32,14 @@ class Pool:
         self._is_closed = False
 
     async def take(self, certificate: ClientCertificate | None) -> Connection:
-        """A connection for one exchange; hand it back with `give_back`. Raises Unreachable, TimedOut, ConfigError."""
+        """A connection for one exchange; hand it back with `give_back`. Raises TransportError, ConfigError."""
         if certificate is not self._certificate and certificate != self._certificate:
             self._retire_idle()
             self._certificate, self._context = certificate, None
         connection = self._take_idle() or await self._connect()
         if self._is_closed:
             connection.abort()
-            raise Unreachable(self._endpoint.url, "the client was closed")
+            raise Closed(self._endpoint.url, "the client was closed")
         self._busy[connection] = certificate
         return connection
 

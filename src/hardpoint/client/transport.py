@@ -4,7 +4,8 @@ TransportError
 ├── Unreachable    no connection: nothing was sent
 ├── Interrupted    the connection was cut before the answer was complete; the request may have been carried out
 ├── TimedOut       no complete answer within the time allowed
-└── BadAnswer      what came is not HTTP, or more than we are ready to hold
+├── BadAnswer      what came is not HTTP, or more than we are ready to hold
+└── Closed         we closed the transport ourselves; asking again is no use
 
 An answer that says no is still an answer; making an ApiError of it is `client.py`'s business.
 """
@@ -44,6 +45,10 @@ class TimedOut(TransportError):
 
 class BadAnswer(TransportError):
     """The answer is not HTTP, or too large."""
+
+
+class Closed(TransportError):
+    """The transport was closed, and asks nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from hardpoint.client.backoff import Backoff
 from hardpoint.client.events import Event
 from hardpoint.client.picture import HOPELESS, Picture, Reaction, Silence, State, is_forgotten
-from hardpoint.client.transport import Interrupted, TransportError
+from hardpoint.client.transport import Closed, Interrupted, TransportError
 from hardpoint.machinery.errors import ApiError
 
 Json = dict[str, Any]
@@ -64,7 +64,7 @@ async def follow(collection: Collection, pace: Pace) -> AsyncGenerator[Event, No
     """Everything there is, then every change, for ever. SYNCED says when the picture is complete.
 
     What was missed in between comes as the difference. Raises ApiError only for answers that asking again will not
-    change, and only before the first SYNCED; later ones are waited out.
+    change, and only before the first SYNCED; later ones are waited out. Raises Closed once the transport is closed.
     """
     picture, backoff = Picture(), Backoff(pace.random)
 
@@ -109,6 +109,8 @@ async def watch_from(collection: Collection, resource_version: str, pace: Pace) 
                             yield event
         except Silence:
             continue
+        except Closed:
+            raise
         except (ApiError, TransportError) as failure:
             if isinstance(failure, ApiError) and (failure.code in HOPELESS or is_forgotten(failure)):
                 raise
