@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from functools import lru_cache
 from typing import Any
 
 from hardpoint.machinery import addresses, names
@@ -24,21 +24,29 @@ HINTS_MAX = 8
 
 def endpoint_ip(path: str, text: str) -> Errors:
     """An address that traffic can be sent to from anywhere in the cluster."""
+    return invalids(path, text, _unreachable(text))
+
+
+# Slices are rewritten whole whenever a pod comes or goes, so the same addresses are judged again and again.
+_legacy_ip = lru_cache(maxsize=8192)(addresses.legacy_ip)
+
+
+@lru_cache(maxsize=8192)
+def _unreachable(text: str) -> tuple[str, ...]:
     parsed = addresses.parse_ip(text)
     if parsed is None:
-        return [invalid(path, text, "must be a valid IP address")]
-    ip = ip_address(str(parsed))
-    errors = []
+        return ("must be a valid IP address",)
+    ip = parsed.value
+    found = []
     if ip.is_unspecified:
-        errors.append(invalid(path, text, f"may not be unspecified ({text})"))
+        found.append(f"may not be unspecified ({text})")
     if ip.is_loopback:
-        errors.append(invalid(path, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)"))
+        found.append("may not be in the loopback range (127.0.0.0/8, ::1/128)")
     if ip.is_link_local:
-        errors.append(invalid(path, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"))
+        found.append("may not be in the link-local range (169.254.0.0/16, fe80::/10)")
     if _is_link_local_multicast(ip.packed):
-        detail = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
-        errors.append(invalid(path, text, detail))
-    return errors
+        found.append("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
+    return tuple(found)
 
 
 def _is_link_local_multicast(packed: bytes) -> bool:
@@ -67,7 +75,7 @@ def _subset(errors: Errors, path: str, subset: Json) -> None:
 
 def _address(errors: Errors, path: str, address: Json) -> None:
     ip = address.get("ip", "")
-    errors += invalids(f"{path}.ip", ip, addresses.legacy_ip(ip))
+    errors += invalids(f"{path}.ip", ip, _legacy_ip(ip))
     if hostname := address.get("hostname"):
         errors += invalids(f"{path}.hostname", hostname, names.dns_label(hostname))
     if "nodeName" in address:
@@ -157,7 +165,7 @@ def _slice_address(errors: Errors, path: str, index: int, address: str, address_
         errors += names.fully_qualified_domain_name(place, address)
     if address_type not in ("IPv4", "IPv6"):
         return
-    if wrong := (addresses.legacy_ip if address_type == "IPv4" else addresses.ip)(address):
+    if wrong := (_legacy_ip if address_type == "IPv4" else addresses.ip)(address):
         errors += invalids(place, address, wrong)
         return
     if addresses.is_ipv6(address) != (address_type == "IPv6"):
