@@ -112,8 +112,10 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> N
     if subresource in _AS_THE_MAIN_ENDPOINT:
         strategies.prepare_update(kind, new, old)
     objectmeta.bump_generation(kind, new, old)
-    validate = validation.on_update if subresource in _AS_THE_MAIN_ENDPOINT else validation.on_metadata_update
-    wrong = validate(kind, new, old)
+    if subresource in _AS_THE_MAIN_ENDPOINT:
+        wrong = validation.on_update(kind, new, old)
+    else:
+        wrong = validation.on_part_update(kind, subresource, new, old)
     if wrong:
         raise errors.invalid(kind.qualified, call.target.name, wrong)
     call.warnings += strategies.warn_update(kind, new, old)

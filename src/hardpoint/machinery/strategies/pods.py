@@ -7,10 +7,11 @@ from typing import Any
 
 from hardpoint.machinery import names
 from hardpoint.machinery.strategies.podspec import drop_disabled, drop_disabled_from_template
-from hardpoint.machinery.strategies.podspec_resources import complete_totals, quality_of_service
+from hardpoint.machinery.strategies.podspec_resources import complete_totals
 from hardpoint.machinery.strategies.podspec_warnings import pod_warnings, template_warnings
 from hardpoint.machinery.validation.affinity import PREFERRED, REQUIRED
 from hardpoint.machinery.validation.podspec_annotations import APP_ARMOR
+from hardpoint.machinery.validation.podspec_resources import quality_of_service
 
 Json = dict[str, Any]
 

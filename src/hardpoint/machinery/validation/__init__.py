@@ -4,7 +4,7 @@ Each module exports `CREATE`, from Kind to a function of the object, and `UPDATE
 returns every FieldError it finds, in the order kube-apiserver tells them. It is imported when the first object of
 such a kind arrives. Object metadata is checked here for every kind alike; see `metadata.py`. A module may export
 `NAMES`, from Kind to a function of the object that returns what is wrong with its name, where the rest of the object
-decides.
+decides, and `SUBRESOURCES`, from Kind to functions like those in `UPDATE`, one a subresource with rules of its own.
 """
 
 from __future__ import annotations
@@ -34,9 +34,13 @@ def of_kind(kind: Kind, obj: Json) -> list[FieldError]:
     return list(check(obj)) if check is not None else []
 
 
-def on_metadata_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
-    """What is wrong with the metadata of `obj`, which replaces `old`, where nothing else could change."""
-    return metadata.on_update(kind, obj, old)
+def on_part_update(kind: Kind, part: str, obj: Json, old: Json) -> list[FieldError]:
+    """What is wrong with replacing `old` by `obj` where only the part a subresource stands for could change."""
+    errors = metadata.on_update(kind, obj, old)
+    check = (rule("validation", "SUBRESOURCES", kind.group, kind.kind) or {}).get(part)
+    if check is not None:
+        errors.extend(check(obj, old))
+    return errors
 
 
 def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:

@@ -1,4 +1,4 @@
-"""What a pod asks for as a whole, and whether its containers stay within it."""
+"""What a pod and its containers ask for together: within what the pod says as a whole, and how surely they get it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from hardpoint.machinery.validation.resources import is_huge_page, pod_resource_
 Json = dict[str, Any]
 Errors = list[FieldError]
 Part = Literal["requests", "limits"]
+Qos = Literal["Guaranteed", "Burstable", "BestEffort"]
+
+_COMPUTE = ("cpu", "memory")
 
 
 def pod_resources(errors: Errors, path: str, spec: Json, claim_names: Collection[str]) -> None:
@@ -46,6 +49,26 @@ def aggregate(spec: Json, part: Part) -> dict[str, Quantity]:
     return running
 
 
+def is_for_pods(name: str) -> bool:
+    """Whether a pod may ask for the resource as a whole."""
+    return name in _COMPUTE or is_huge_page(name)
+
+
+def quality_of_service(spec: Json) -> Qos:
+    """Guaranteed where everything is limited to what was asked for, BestEffort where nothing was asked for."""
+    requests: dict[str, Quantity] = {}
+    limits: dict[str, Quantity] = {}
+    all_limited = True
+    for wanted in _demands(spec):
+        _count(requests, wanted.get("requests") or {})
+        all_limited &= len(_count(limits, wanted.get("limits") or {})) == len(_COMPUTE)
+    if not requests and not limits:
+        return "BestEffort"
+    if all_limited and requests == limits:
+        return "Guaranteed"
+    return "Burstable"
+
+
 def _amounts(container: Json, part: Part) -> dict[str, Quantity]:
     amounts: Mapping[str, str] = (container.get("resources") or {}).get(part) or {}
     return {name: parse(amount) for name, amount in amounts.items()}
@@ -77,3 +100,22 @@ def _covers_containers(errors: Errors, path: str, spec: Json, wanted: Json) -> N
             if name in limits and amount > parse(limits[name]):
                 told = f"must be less than or equal to pod limits of {limits[name]}"
                 errors.append(invalid(f"{path}.containers[{index}][{name}].limits", str(amount), told))
+
+
+def _demands(spec: Json) -> list[Json]:
+    """The pod's own demand where it has one, else its containers'."""
+    of_pod = spec.get("resources")
+    if of_pod and any(is_for_pods(name) for part in ("requests", "limits") for name in of_pod.get(part) or ()):
+        return [of_pod]
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    return [container.get("resources") or {} for container in containers]
+
+
+def _count(total: dict[str, Quantity], amounts: Mapping[str, str]) -> list[str]:
+    """Add what counts, and say what that was."""
+    counted = []
+    for name in _COMPUTE:
+        if name in amounts and (amount := parse(amounts[name])).sign > 0:
+            total[name] = total.get(name, ZERO) + amount
+            counted.append(name)
+    return counted
