@@ -50,20 +50,25 @@ SEARCHES_LENGTH_MAX = 2048
 
 
 def pod_template(errors: Errors, path: str, template: Json) -> None:
-    """A whole PodTemplateSpec. Upstream tells labels and annotations without `metadata` in their path."""
-    metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
-    if values := metadata.get("labels"):
-        labels(errors, f"{path}.labels", values)
-    annotations = metadata.get("annotations")
-    if annotations:
-        check_annotations(errors, f"{path}.annotations", annotations)
-        pod_annotations(errors, f"{path}.annotations", annotations, spec)
+    """A whole PodTemplateSpec."""
+    spec = template.get("spec") or {}
+    template_metadata(errors, path, template)
     pod_spec(errors, f"{path}.spec", spec)
-    if annotations:
+    if annotations := (template.get("metadata") or {}).get("annotations"):
         profiles_match(errors, f"{path}.spec", annotations, spec)
     if spec.get("ephemeralContainers"):
         told = "ephemeral containers not allowed in pod template"
         errors.append(forbidden(f"{path}.spec.ephemeralContainers", told))
+
+
+def template_metadata(errors: Errors, path: str, template: Json) -> None:
+    """Labels and annotations of a template. Upstream tells them without `metadata` in their path."""
+    metadata = template.get("metadata") or {}
+    if values := metadata.get("labels"):
+        labels(errors, f"{path}.labels", values)
+    if annotations := metadata.get("annotations"):
+        check_annotations(errors, f"{path}.annotations", annotations)
+        pod_annotations(errors, f"{path}.annotations", annotations, template.get("spec") or {})
 
 
 def pod_spec(errors: Errors, path: str, spec: Json, metadata: Json | None = None) -> None:
