@@ -11,7 +11,6 @@ from typing import Any
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import JSON, OFFERED, PROTOBUF, YAML
 from hardpoint.machinery import errors, jsontext, protobuf, shapes, yamltext
-from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.shapes.refusals import cannot_be_handled, identify, unrecognized
 
 Json = dict[str, Any]
@@ -35,11 +34,12 @@ def read(call: Call, api_version: str, kind: str, *, field_validation: str = "Wa
     value, duplicates = _parse(call.request.body, media, api_version, kind)
     got_version, got_kind = value["apiVersion"], value["kind"]
     _check_registered(got_version, got_kind, kind)
+    shape = shapes.shape(got_version, got_kind)
     try:
-        decoded = shapes.shape(got_version, got_kind).decode(value)
+        decoded = shape.decode(value)
     except shapes.TypeMismatch as wrong:
         raise errors.bad_request(cannot_be_handled(got_version, got_kind, kind, str(wrong))) from wrong
-    problems = unknown_fields(decoded.unknown, duplicates)
+    problems = strict_problems(shape, value, decoded, duplicates)
     if problems and field_validation == "Strict":
         reason = f"strict decoding error: {', '.join(problems)}"
         raise errors.bad_request(cannot_be_handled(got_version, got_kind, kind, reason))
@@ -71,11 +71,9 @@ def read_options(call: Call) -> Json | None:
         raise errors.bad_request(cannot_be_handled("v1", "DeleteOptions", "DeleteOptions", str(wrong))) from wrong
 
 
-def unknown_fields(unknown: list[str], duplicates: list[str]) -> list[str]:
-    """One sentence a field that the kind does not have, or that was said twice."""
-    return [f"unknown field {quote(path)}" for path in unknown] + [
-        f"duplicate field {quote(path)}" for path in duplicates
-    ]
+def strict_problems(shape: shapes.Shape, value: Json, decoded: shapes.Decoded, duplicates: list[str]) -> list[str]:
+    """One sentence a field that the kind does not have, or that was said twice, in the body's order."""
+    return shape.strict_errors(value, duplicates) if decoded.unknown or duplicates else []
 
 
 def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, list[str]]:

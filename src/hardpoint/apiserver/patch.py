@@ -59,7 +59,7 @@ def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, 
         decoded = shape.decode(value)
     except shapes.TypeMismatch as wrong:
         raise _refused(call, str(wrong)) from wrong
-    problems = bodies.unknown_fields(decoded.unknown, parsed.duplicates)
+    problems = bodies.strict_problems(shape, value, decoded, parsed.duplicates)
     if problems and options.field_validation == "Strict":
         raise _refused(call, f"strict decoding error: {', '.join(problems)}")
     if options.field_validation == "Warn":
