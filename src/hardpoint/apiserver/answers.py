@@ -66,7 +66,9 @@ def transformed(call: Call, form: Form, objects: Sequence[Json], list_meta: Json
             raise errors.bad_request(f'unrecognized includeObject value: "{include}"')
         if single and objects:
             list_meta = {"resourceVersion": objects[0]["metadata"].get("resourceVersion", "")}
-        table = tables.table(call.kind, objects, now=call.services.now(), include_object=include, list_meta=list_meta)
+        table = tables.table(
+            call.kind, objects, now=call.services.now(), include_object=include, list_meta=list_meta, single=single
+        )
         return {**table, "apiVersion": api_version}
     if single:
         return metadata_only(objects[0], form.version)
