@@ -28,6 +28,7 @@ REDACTED = 'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>"
     [
         (core("ConfigMap", data={"a": "b"}), []),
         (core("ConfigMap", data={"a": FULL}), []),
+        (core("ConfigMap", binaryData={"a": None}), []),
         (core("ConfigMap", data={"a": FULL, "b": "c"}), [": Too long: may not be more than 1048576 bytes"]),
         (
             core("ConfigMap", data={"k": "v"}, binaryData={"k": ""}),

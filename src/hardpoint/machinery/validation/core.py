@@ -54,9 +54,9 @@ def _frozen(errors: Errors, obj: Json, old: Json, fields: tuple[str, ...]) -> No
     errors += [forbidden(field, FROZEN) for field in fields if (obj.get(field) or {}) != (old.get(field) or {})]
 
 
-def _decoded_length(text: str) -> int:
+def _decoded_length(text: str | None) -> int:
     """How many bytes a base64 text stands for."""
-    return len(text) * 3 // 4 - text.count("=", -2)
+    return len(text) * 3 // 4 - text.count("=", -2) if text else 0
 
 
 def _secret(obj: Json, old: Json | None = None) -> Errors:
@@ -66,7 +66,7 @@ def _secret(obj: Json, old: Json | None = None) -> Errors:
     data = obj.get("data") or {}
     for key in data:
         errors += invalids(at("data", key=key), key, names.config_map_key(key))
-    if sum(_decoded_length(value or "") for value in data.values()) > SIZE_MAX:
+    if sum(_decoded_length(value) for value in data.values()) > SIZE_MAX:
         errors.append(too_long("data", SIZE_MAX))
     _secret_type(errors, obj, data)
     if old is not None:
