@@ -27,6 +27,9 @@ class Done:
 class Home:
     """A user's home directory, and the commands they give in it."""
 
+    address: str
+    """Where its cluster is, if it has one from the start."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.data = path / "data" / "hardpoint" / "default"
@@ -79,8 +82,21 @@ class Home:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
+    """A home of the test's own."""
     home = Home(tmp_path)
     yield home
-    for lock in sorted(tmp_path.rglob("lock")):
-        if (lock.parent / "cluster.json").exists():
-            home.run("down", "--data-dir", str(lock.parent))
+    stop_all(home)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """A home with a cluster in it, for tests that leave it as it is."""
+    home = Home(tmp_path_factory.mktemp("home"))
+    home.address = home.up()
+    yield home
+    stop_all(home)
+
+
+def stop_all(home: Home) -> None:
+    for state in sorted(home.path.rglob("cluster.json")):
+        home.run("down", "--data-dir", str(state.parent))

@@ -62,13 +62,12 @@ def test_the_command_it_recommends_works(home: Home) -> None:
     assert "kube-system" in told.stdout
 
 
-def test_a_second_cluster_in_the_same_place_is_told_who_is_there(home: Home) -> None:
-    address = home.up()
-    pid = orjson.loads(home.run("status", "-o", "json").out)["pid"]
+def test_a_second_cluster_in_the_same_place_is_told_who_is_there(running: Home) -> None:
+    pid = orjson.loads(running.run("status", "-o", "json").out)["pid"]
     for arguments in (["up"], ["up", "--detach"]):
-        done = home.run(*arguments)
+        done = running.run(*arguments)
         assert done.status == 1
-        assert f"process {pid} at {address}" in done.err
+        assert f"process {pid} at {running.address}" in done.err
         assert "hardpoint down" in done.err
 
 
@@ -124,8 +123,8 @@ def test_nobody_else_can_read_anything(home: Home) -> None:
     assert open_to_others == {}
 
 
-def test_only_the_loopback_is_listened_on(home: Home) -> None:
-    port = int(home.up().rpartition(":")[2])
+def test_only_the_loopback_is_listened_on(running: Home) -> None:
+    port = int(running.address.rpartition(":")[2])
     sockets = Path("/proc/net/tcp").read_text().splitlines()[1:]
     if not sockets:
         pytest.skip("there is no /proc/net/tcp here")
@@ -157,9 +156,7 @@ def test_memory_forgets(home: Home) -> None:
     home.ask(address, CONFIG_MAPS, method="POST", body=CONFIG_MAP)
     home.run("down")
     address = home.up("--store", "memory")
-    assert orjson.loads(home.ask(address, CONFIG_MAPS))["items"] == [
-        item for item in orjson.loads(home.ask(address, CONFIG_MAPS))["items"] if item["metadata"]["name"] != "kept"
-    ]
+    assert b'"kept"' not in home.ask(address, CONFIG_MAPS)
 
 
 def test_a_backup_begins_a_new_cluster(home: Home) -> None:
@@ -173,20 +170,18 @@ def test_a_backup_begins_a_new_cluster(home: Home) -> None:
     assert orjson.loads(home.ask(address, f"{CONFIG_MAPS}/kept", data=again))["data"] == {"a": "b"}
 
 
-def test_status_for_machines(home: Home) -> None:
-    address = home.up()
-    report = orjson.loads(home.run("status", "-o", "json").out)
-    assert report == yaml.safe_load(home.run("status", "-o", "yaml").out)
-    assert (report["state"], report["address"], report["name"]) == ("ready", address, "default")
-    assert home.run("status", "-o", "name").out == "cluster/default\n"
+def test_status_for_machines(running: Home) -> None:
+    report = orjson.loads(running.run("status", "-o", "json").out)
+    assert report == yaml.safe_load(running.run("status", "-o", "yaml").out)
+    assert (report["state"], report["address"], report["name"]) == ("ready", running.address, "default")
+    assert running.run("status", "-o", "name").out == "cluster/default\n"
 
 
-def test_status_of_a_cluster_that_hangs(home: Home) -> None:
-    home.up()
-    pid = orjson.loads(home.run("status", "-o", "json").out)["pid"]
+def test_status_of_a_cluster_that_hangs(running: Home) -> None:
+    pid = orjson.loads(running.run("status", "-o", "json").out)["pid"]
     os.kill(pid, signal.SIGSTOP)
     try:
-        done = home.run("status")
+        done = running.run("status")
     finally:
         os.kill(pid, signal.SIGCONT)
     assert done.status == 1

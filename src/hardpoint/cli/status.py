@@ -11,7 +11,7 @@ import click
 from hardpoint import datadir
 from hardpoint.cli import EXIT_NO, options, printing
 
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 3.0
 
 
 @click.command("status", epilog="\b\nExamples:\n  hardpoint status\n  hardpoint status -o json | jq -r .address\n")
