@@ -203,3 +203,12 @@ async def test_five_minutes_on_a_broken_node(api: Api, tolerations: list[Json], 
         *tolerations,
         *({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300} for key in added),
     ]
+
+
+async def test_a_default_class_that_is_gone_is_forgotten_at_once(api: Api) -> None:
+    made = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 7, "globalDefault": True}
+    await api.ok("POST", PODS, pod("before"))
+    await api.ok("POST", CLASSES, {**made, "metadata": {"name": "usual"}})
+    assert (await api.ok("POST", PODS, pod("during")))["spec"]["priority"] == 7
+    await api.ok("DELETE", f"{CLASSES}/usual")
+    assert (await api.ok("POST", PODS, pod("after")))["spec"]["priority"] == 0
