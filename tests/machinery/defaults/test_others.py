@@ -68,6 +68,8 @@ LEVEL = of("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", spec
         (LEVEL, "spec.limited.nominalConcurrencyShares", 30),
         (of("v1", "Secret", stringData={"a": "b"}), "data", {"a": "Yg=="}),
         (of("v1", "Secret"), "type", "Opaque"),
+        (of("v1", "ResourceQuota", spec={"hard": {"cpu": "1n"}}), "spec.hard.cpu", "1m"),
+        (of("v1", "PersistentVolume", spec={"capacity": {"storage": "1500n"}}), "spec.capacity.storage", "1m"),
         (of("v1", "Namespace"), "metadata.labels", {"kubernetes.io/metadata.name": "x"}),
         (of("v1", "Namespace"), "spec.finalizers", ["kubernetes"]),
         (of("v1", "Node", spec={"podCIDRs": ["10.1.0.0/24"]}), "spec.podCIDR", "10.1.0.0/24"),

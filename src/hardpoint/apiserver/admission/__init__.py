@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hardpoint.apiserver.admission.certificate_requester import CertificateRequester
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.admission.contract import Mutates, Reader
 from hardpoint.apiserver.admission.default_ingress_class import DefaultIngressClass
@@ -26,5 +27,6 @@ def chain(reader: Reader) -> Chain:
         DefaultStorageClass(),
         StorageObjectInUseProtection(),
         DefaultIngressClass(),
+        CertificateRequester(),
     ]
     return Chain(mutating, [accounts, priority], reader)

@@ -1,9 +1,11 @@
-"""Defaults of the small core kinds: Namespace, Node, Secret, LimitRange."""
+"""Defaults of the small core kinds: Namespace, Node, Secret, LimitRange, ResourceQuota."""
 
 from __future__ import annotations
 
 import base64
 from typing import Any
+
+from hardpoint.machinery.defaults.quantities import round_up
 
 Json = dict[str, Any]
 
@@ -30,6 +32,8 @@ def _node(obj: Json) -> None:
     status = obj.get("status", {})
     if "capacity" in status and "allocatable" not in status:
         status["allocatable"] = dict(status["capacity"])
+    round_up(status.get("capacity"))
+    round_up(status.get("allocatable"))
 
 
 def _secret(obj: Json) -> None:
@@ -46,6 +50,8 @@ def _limit_range(obj: Json) -> None:
     for limit in obj["spec"].get("limits") or ():
         if limit.get("type") == "Container":
             _container_limit(limit)
+        for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+            round_up(limit.get(field))
 
 
 def _container_limit(limit: Json) -> None:
@@ -58,4 +64,14 @@ def _container_limit(limit: Json) -> None:
         limit["defaultRequest"] = requests
 
 
-DEFAULTS = {"Namespace": _namespace, "Node": _node, "Secret": _secret, "LimitRange": _limit_range}
+def _resource_quota(obj: Json) -> None:
+    round_up(obj["spec"].get("hard"))
+
+
+DEFAULTS = {
+    "Namespace": _namespace,
+    "Node": _node,
+    "Secret": _secret,
+    "LimitRange": _limit_range,
+    "ResourceQuota": _resource_quota,
+}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hardpoint.machinery.defaults.quantities import round_up
+
 Json = dict[str, Any]
 
 # Volume sources with defaults of their own, and what an absent or empty field of each becomes.
@@ -37,6 +39,7 @@ def _persistent_volume(obj: Json) -> None:
     if not spec.get("persistentVolumeReclaimPolicy"):
         spec["persistentVolumeReclaimPolicy"] = "Retain"
     spec.setdefault("volumeMode", "Filesystem")
+    round_up(spec.get("capacity"))
     _volume_source(spec)
 
 
@@ -55,7 +58,10 @@ def _persistent_volume_claim(obj: Json) -> None:
     status = obj.setdefault("status", {})
     if not status.get("phase"):
         status["phase"] = "Pending"
-    obj["spec"].setdefault("volumeMode", "Filesystem")
+    spec = obj["spec"]
+    spec.setdefault("volumeMode", "Filesystem")
+    for field in ("limits", "requests"):
+        round_up(spec.get("resources", {}).get(field))
 
 
 def _storage_class(obj: Json) -> None:
