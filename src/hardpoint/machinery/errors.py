@@ -187,15 +187,16 @@ def too_large(limit: int) -> ApiError:
 
 
 def invalid(kind: str, name: str, errors: Sequence[FieldError]) -> ApiError:
-    """422; `kind` is `Kind` or `Kind.group`. The message tells a repeated error once; each has a cause of its own."""
-    texts = list(dict.fromkeys(str(error) for error in errors))
+    """422; `kind` is `Kind` or `Kind.group`. Repeated errors are told once, in the order they were found."""
+    unique = list(dict.fromkeys(errors))
+    texts = [str(error) for error in unique]
     told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     plain, _, group = kind.partition(".")
     details: Json = {"name": name} if name else {}
     if group:
         details["group"] = group
     details["kind"] = plain
-    details["causes"] = [error.cause() for error in errors]
+    details["causes"] = [error.cause() for error in unique]
     return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {told}', details=details)
 
 

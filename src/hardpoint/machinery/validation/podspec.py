@@ -52,7 +52,7 @@ SEARCHES_LENGTH_MAX = 2048
 def pod_template(errors: Errors, path: str, template: Json) -> None:
     """A whole PodTemplateSpec."""
     spec = template.get("spec") or {}
-    template_metadata(errors, path, template)
+    _template_metadata(errors, path, template)
     pod_spec(errors, f"{path}.spec", spec)
     if annotations := (template.get("metadata") or {}).get("annotations"):
         profiles_match(errors, f"{path}.spec", annotations, spec)
@@ -61,7 +61,7 @@ def pod_template(errors: Errors, path: str, template: Json) -> None:
         errors.append(forbidden(f"{path}.spec.ephemeralContainers", told))
 
 
-def template_metadata(errors: Errors, path: str, template: Json) -> None:
+def _template_metadata(errors: Errors, path: str, template: Json) -> None:
     """Labels and annotations of a template. Upstream tells them without `metadata` in their path."""
     metadata = template.get("metadata") or {}
     if values := metadata.get("labels"):

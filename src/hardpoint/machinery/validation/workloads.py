@@ -10,7 +10,7 @@ from hardpoint.machinery.fielderrors import FieldError, forbidden, invalid, inva
 from hardpoint.machinery.selectors import from_label_selector
 from hardpoint.machinery.validation.labelselectors import is_empty, label_selector
 from hardpoint.machinery.validation.metadata import immutable, non_negative
-from hardpoint.machinery.validation.podspec import pod_template, template_metadata
+from hardpoint.machinery.validation.podspec import pod_template
 from hardpoint.machinery.validation.workloads_rollout import (
     daemon_set_strategy,
     deployment_strategy,
@@ -172,8 +172,6 @@ def _stateful_set(obj: Json) -> Errors:
         template = template_with_claims(spec)
         _matches(errors, selector, template)
         pod_template(errors, _TEMPLATE, template)
-        # Upstream looks twice, so what is wrong has two causes.
-        template_metadata(errors, _TEMPLATE, template)
     else:
         errors.append(invalid("spec.selector", selector, ""))
     _runs_for_ever(errors, spec.get("template") or {}, "StatefulSet")
