@@ -71,7 +71,7 @@ def _secret_reference(errors: Errors, path: str, reference: Json) -> None:
 
 # In the order upstream looks at them: the first one found is the volume's source.
 SOURCES: Mapping[str, Check] = {
-    "hostPath": volumes._host_path,
+    "hostPath": volumes.host_path,
     "gcePersistentDisk": volumes_network.gce_persistent_disk,
     "awsElasticBlockStore": volumes_network.aws_elastic_block_store,
     "glusterfs": _glusterfs,

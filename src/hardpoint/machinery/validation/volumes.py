@@ -115,7 +115,7 @@ def _empty_dir(errors: Errors, path: str, source: Json) -> None:
         errors.append(forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity"))
 
 
-def _host_path(errors: Errors, path: str, source: Json) -> None:
+def host_path(errors: Errors, path: str, source: Json) -> None:
     if not source.get("path"):
         errors.append(required(f"{path}.path"))
         return
@@ -199,7 +199,7 @@ def _image(errors: Errors, path: str, source: Json) -> None:
 # In the order upstream looks at them: the first one found is the volume's source.
 _SOURCES: Mapping[str, Check] = {
     "emptyDir": _empty_dir,
-    "hostPath": _host_path,
+    "hostPath": host_path,
     "gitRepo": _git_repo,
     "gcePersistentDisk": volumes_network.gce_persistent_disk,
     "awsElasticBlockStore": volumes_network.aws_elastic_block_store,
