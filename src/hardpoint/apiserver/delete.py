@@ -6,6 +6,7 @@ in finalizers too, `orphan` and `foregroundDeletion`, which the garbage collecto
 
 from __future__ import annotations
 
+import asyncio
 from copy import deepcopy
 from dataclasses import replace as with_changes
 from datetime import timedelta
@@ -21,7 +22,7 @@ from hardpoint.machinery import errors
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.timestamps import format_time
-from hardpoint.store.contract import Mismatch
+from hardpoint.store.contract import KeyValue, Mismatch
 
 Json = dict[str, Any]
 
@@ -30,6 +31,7 @@ ORPHAN = "orphan"
 _DONE_PHASES = ("Succeeded", "Failed")
 _GRACE_SECONDS_DEFAULT = 30
 _ATTEMPTS_MAX = 32
+_AT_ONCE = 64
 
 
 async def delete(call: Call) -> Response:
@@ -49,20 +51,32 @@ async def delete_collection(call: Call) -> Response:
     """Delete what is selected, one by one; answer with what it was."""
     options = delete_options(bodies.read_options(call), call.query)
     selected = await find_page(call, with_changes(list_options(call.request.query, watch=False), limit=0, token=""))
-    gone = []
-    for found in selected.items:
-        obj = call.place.found(found)
-        metadata = obj["metadata"]
-        target = with_changes(call.target, name=metadata["name"], namespace=metadata.get("namespace", ""))
-        try:
-            gone.append((await delete_object(with_changes(call, target=target), options))[0])
-        except errors.ApiError as refused:
-            if refused.code != 404:
-                raise
+    gone: list[Json] = []
+    for start in range(0, len(selected.items), _AT_ONCE):
+        group = selected.items[start : start + _AT_ONCE]
+        ends = await asyncio.gather(*(_delete_found(call, found, options) for found in group), return_exceptions=True)
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+            if end is not None:
+                gone.append(end)
     kind = call.kind
     meta = {"resourceVersion": str(selected.revision)}
     listed = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta, "items": gone}
     return answers.value(call, listed)
+
+
+async def _delete_found(call: Call, found: KeyValue, options: DeleteOptions) -> Json | None:
+    """Delete one object of a collection; None if somebody was faster."""
+    metadata = call.place.found(found)["metadata"]
+    target = with_changes(call.target, name=metadata["name"], namespace=metadata.get("namespace", ""))
+    try:
+        obj, _ = await delete_object(with_changes(call, target=target), options)
+    except errors.ApiError as refused:
+        if refused.code == 404:
+            return None
+        raise
+    return obj
 
 
 async def delete_object(call: Call, options: DeleteOptions) -> tuple[Json, bool]:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.apiserver.places import ROOT, Place
 from hardpoint.machinery.errors import StoreError
@@ -21,8 +21,8 @@ from hardpoint.store.contract import Compacted, Event, Store
 
 Json = dict[str, Any]
 
-LOG_EVENTS_MAX = 16_384
-LOG_BYTES_MAX = 32 * 1024 * 1024
+LOG_EVENTS_MAX = 8192
+LOG_BYTES_MAX = 8 * 1024 * 1024
 
 
 class Change:
@@ -65,6 +65,14 @@ class Change:
         if made is None:
             made = self._forms[name] = make()
         return made
+
+
+class Told(NamedTuple):
+    """What a watcher is told at once."""
+
+    changes: Sequence[Change]
+    revision: int
+    """Every change up to this revision has been told, these included."""
 
 
 class Log:
@@ -176,26 +184,23 @@ class Hub:
             found = self._logs[prefix] = Log(self._began)
         return found
 
-    async def changes(
-        self, place: Place, *, after: int, patience_seconds: Callable[[], float]
-    ) -> AsyncIterator[Sequence[Change]]:
-        """Batches of a place's changes after a revision; an empty one whenever nothing came for `patience_seconds`.
+    async def changes(self, place: Place, *, after: int, patience_seconds: Callable[[], float]) -> AsyncIterator[Told]:
+        """A place's changes after a revision, as they come; none whenever nothing came for `patience_seconds`.
 
         Raises Compacted if they are forgotten, FellBehind if the caller takes them too slowly.
         """
         seen = after
         followed = self._log(place.prefix)
         if seen < followed.floor:
-            async for batch in self._from_store(place, seen, patience_seconds):
-                if batch:
-                    seen = batch[-1].revision
-                yield batch
+            async for told in self._from_store(place, seen, patience_seconds):
+                seen = told.revision
+                yield told
                 if seen >= followed.floor:
                     break
         position = followed.position_after(seen)
         while True:
             if not await followed.grown(position, patience_seconds()):
-                yield ()
+                yield Told((), max(self.revision, seen))
                 continue
             if position < followed.start:
                 raise FellBehind(f"the watcher is {followed.start - position} events late")
@@ -203,24 +208,24 @@ class Hub:
             batch = [change for change in islice(followed.changes, first, None) if change.revision > seen]
             position = followed.end
             if batch:
-                yield batch
+                yield Told(batch, batch[-1].revision)
 
-    async def _from_store(
-        self, place: Place, after: int, patience_seconds: Callable[[], float]
-    ) -> AsyncIterator[Sequence[Change]]:
+    async def _from_store(self, place: Place, after: int, patience_seconds: Callable[[], float]) -> AsyncIterator[Told]:
+        seen = after
         async with self._store.watch(place.prefix, after=after) as batches:
             pending = asyncio.ensure_future(anext(batches))
             try:
                 while True:
                     done, _ = await asyncio.wait([pending], timeout=patience_seconds())
                     if not done:
-                        yield ()
+                        yield Told((), seen)
                         continue
                     try:
                         events = pending.result()
                     except StopAsyncIteration:
                         raise Compacted(after, self.revision) from None
-                    yield [Change(event) for event in events]
+                    seen = events[-1].revision
+                    yield Told([Change(event) for event in events], seen)
                     pending = asyncio.ensure_future(anext(batches))
             finally:
                 pending.cancel()

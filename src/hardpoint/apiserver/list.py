@@ -17,6 +17,7 @@ import orjson
 from hardpoint.apiserver import answers
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.freshness import wait_until_reached
+from hardpoint.apiserver.negotiation import Form
 from hardpoint.apiserver.options import ListOptions, list_options, resource_version
 from hardpoint.apiserver.places import Place
 from hardpoint.apiserver.selection import Selection, select
@@ -67,9 +68,19 @@ async def list_(call: Call) -> Response:
             meta["remainingItemCount"] = page.token.remaining
     form = answers.form_of(call)
     if form.transform:
-        objects = [call.place.found(item) for item in page.items]
-        return answers.plain(call.request, form, encode(answers.transformed(call, form, objects, meta)))
+        return answers.plain(call.request, form, encode(await _transformed(call, form, page.items, meta)))
     return answers.plain(call.request, form, await _encoded(call, page.items, meta))
+
+
+async def _transformed(call: Call, form: Form, items: Sequence[KeyValue], meta: Json) -> Json:
+    """The page as a Table or as metadata, made in parts so that others get their turn."""
+    whole = answers.transformed(call, form, [call.place.found(item) for item in items[:CHUNK]], meta)
+    grows = "rows" if form.transform == "Table" else "items"
+    for start in range(CHUNK, len(items), CHUNK):
+        await asyncio.sleep(0)
+        objects = [call.place.found(item) for item in items[start : start + CHUNK]]
+        whole[grows] += answers.transformed(call, form, objects, meta)[grows]
+    return whole
 
 
 async def _encoded(call: Call, items: Sequence[KeyValue], meta: Json) -> bytes:

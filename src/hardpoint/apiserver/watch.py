@@ -25,7 +25,7 @@ from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.stored import to_wire
-from hardpoint.store.contract import Compacted
+from hardpoint.store.contract import Compacted, Page
 
 Json = dict[str, Any]
 
@@ -89,16 +89,14 @@ class _Watcher:
 
     async def _initial(self) -> AsyncIterator[tuple[bytes, int]]:
         """The present state as ADDED events, then the bookmark that ends it."""
-        store, selection = self._call.services.store, self._selection
-        start, revision = "", 0
+        selection, start, revision = self._selection, "", 0
         while True:
-            page = await store.range(selection.prefix, start=start, limit=_LINES_PER_CHUNK, revision=revision)
+            page = await self._page(start, revision)
             revision = page.revision
             lines = [
                 self._line("ADDED", found.value, found.revision)
                 for found in page.items
-                if selection.has_key(found.key)
-                and (not selection.needs_object or selection.matches(self._place.found(found)))
+                if not selection.needs_object or selection.matches(self._place.found(found))
             ]
             yield b"".join(lines), revision
             if not page.more:
@@ -107,18 +105,26 @@ class _Watcher:
         if self._options.initial_events and self._options.bookmarks:
             yield self._bookmark(revision, _END), revision
 
+    async def _page(self, start: str, revision: int) -> Page:
+        """The next objects of the present state: of one key, or of the whole prefix."""
+        store, key = self._call.services.store, self._selection.key
+        if not key:
+            return await store.range(self._selection.prefix, start=start, limit=_LINES_PER_CHUNK, revision=revision)
+        now = await store.revision()
+        found = await store.get(key, revision=now)
+        return Page((found,) if found else (), now, more=False)
+
     async def _live(self, after: int) -> AsyncIterator[bytes]:
         hub = self._call.services.hub
-        async for batch in hub.changes(self._place, after=after, patience_seconds=self._patience_seconds):
-            lines = [line for change in batch if (line := self._changed(change))]
+        async for told in hub.changes(self._place, after=after, patience_seconds=self._patience_seconds):
+            lines = [line for change in told.changes if (line := self._changed(change))]
             if lines:
                 yield b"".join(lines)
             now = monotonic()
             if now >= self._next_bookmark:
                 self._next_bookmark = now + BOOKMARK_SECONDS
-                # Everything up to the hub's revision has been delivered: an empty batch says the log has no more.
-                if self._options.bookmarks and not batch:
-                    yield self._bookmark(max(hub.revision, after))
+                if self._options.bookmarks:
+                    yield self._bookmark(told.revision)
             if now >= self._deadline:
                 return
 
