@@ -1,4 +1,4 @@
-"""What makes a CustomResourceDefinition invalid, apart from its schemas: names, versions, columns, conversion.
+"""What makes a CustomResourceDefinition invalid as a whole; its parts and its schemas have modules of their own.
 
 kube-apiserver moves what all versions share to the top of the spec before it validates, and paths show it: with one
 version, or several alike, a schema is told about under `spec.validation`. `_hoisted` does the same here.
@@ -13,15 +13,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hardpoint.machinery import names
-from hardpoint.machinery.fielderrors import FieldError, at, duplicate, forbidden, invalid, required, too_many
-from hardpoint.machinery.validation import apiextensions_schema, apiextensions_structural, rules, webhookclients
+from hardpoint.machinery.fielderrors import FieldError, at, invalid, required
+from hardpoint.machinery.validation import apiextensions_parts as parts
+from hardpoint.machinery.validation import apiextensions_schema, rules
 from hardpoint.machinery.validation.apiextensions_view import versions_as_go
 
 Json = dict[str, Any]
 
-COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
-COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
-SELECTABLE_FIELDS_MAX = 8
 DEPRECATION_WARNING_LENGTH_MAX = 256
 APPROVED = "api-approved.kubernetes.io"
 APPROVAL_HELP = "see https://github.com/kubernetes/enhancements/pull/1111"
@@ -92,13 +90,13 @@ def _spec(spec: Json, *, established_ca: bool) -> list[FieldError]:
         detail = "must be false in order to use defaults in the schema"
         found.append(invalid("spec.preserveUnknownFields", True, detail))
     found += _versions(view)
-    found += _required_names(spec["names"])
-    found += _names("spec.names", spec["names"])
+    found += parts.required_names(spec["names"])
+    found += parts.resource_names("spec.names", spec["names"])
     found += _shared("spec", view.top, "validation", has_status=_any_status(view))
     if spec["conversion"].get("strategy") != "None" and spec.get("preserveUnknownFields"):
         detail = "must be None if spec.preserveUnknownFields is true"
         found.append(invalid("spec.conversion.strategy", spec["conversion"].get("strategy", ""), detail))
-    return found + _conversion(spec["conversion"], checks_ca=established_ca)
+    return found + parts.conversion(spec["conversion"], checks_ca=established_ca)
 
 
 def _group(group: str) -> list[FieldError]:
@@ -187,144 +185,18 @@ def _shared(path: str, holder: Mapping[str, Any], schema_name: str, *, has_statu
     found: list[FieldError] = []
     if schema is not None:
         found += apiextensions_schema.root(f"{path}.{schema_name}.openAPIV3Schema", schema, has_status=has_status)
-    found += _subresources(f"{path}.subresources", holder.get("subresources") or {})
+    found += parts.subresources(f"{path}.subresources", holder.get("subresources") or {})
     for index, column in enumerate(holder.get("additionalPrinterColumns") or ()):
-        found += _column(at(f"{path}.additionalPrinterColumns", index), column)
+        found += parts.column(at(f"{path}.additionalPrinterColumns", index), column)
     selectable = holder.get("selectableFields") or []
     if selectable:
-        found += _selectable_fields(f"{path}.selectableFields", selectable, schema)
-    return found
-
-
-def _required_names(named: Json) -> list[FieldError]:
-    return [
-        required(f"spec.names.{field}") for field in ("plural", "singular", "kind", "listKind") if not named.get(field)
-    ]
-
-
-def _names(path: str, named: Json) -> list[FieldError]:
-    found: list[FieldError] = []
-    for field in ("plural", "singular"):
-        value = named.get(field, "")
-        if value and (problems := names.dns_1035_label(value)):
-            found.append(invalid(f"{path}.{field}", value, ",".join(problems)))
-    for field in ("kind", "listKind"):
-        value = named.get(field, "")
-        if value and (problems := names.dns_1035_label(value.lower())):
-            detail = f"may have mixed case, but should otherwise match: {','.join(problems)}"
-            found.append(invalid(f"{path}.{field}", value, detail))
-    found += _labels(f"{path}.shortNames", named.get("shortNames") or [])
-    if named.get("kind") and named["kind"] == named.get("listKind"):
-        found.append(invalid(f"{path}.listKind", named["listKind"], "kind and listKind may not be the same"))
-    return found + _labels(f"{path}.categories", named.get("categories") or [])
-
-
-def _labels(path: str, values: list[str]) -> list[FieldError]:
-    return [
-        invalid(at(path, index), value, ",".join(problems))
-        for index, value in enumerate(values)
-        if (problems := names.dns_1035_label(value))
-    ]
-
-
-def _column(path: str, column: Json) -> list[FieldError]:
-    found = []
-    if not column.get("name"):
-        found.append(required(f"{path}.name"))
-    kind = column.get("type", "")
-    kinds = f"must be one of {','.join(COLUMN_TYPES)}"
-    if not kind:
-        found.append(required(f"{path}.type", kinds))
-    elif kind not in COLUMN_TYPES:
-        found.append(invalid(f"{path}.type", kind, kinds))
-    layout = column.get("format", "")
-    if layout and layout not in COLUMN_FORMATS:
-        found.append(invalid(f"{path}.format", layout, f"must be one of {','.join(COLUMN_FORMATS)}"))
-    return found + _simple_path(f"{path}.JSONPath", column.get("jsonPath", ""))
-
-
-def _simple_path(path: str, value: str, *, below: tuple[str, ...] = (), where: str = "") -> list[FieldError]:
-    if not value:
-        return [required(path)]
-    if not value.startswith("."):
-        return [invalid(path, value, "must be a simple json path starting with .")]
-    if below and not value.startswith(below):
-        return [invalid(path, value, f"should be a json path under {where}")]
-    return []
-
-
-def _subresources(path: str, subresources: Json) -> list[FieldError]:
-    scale = subresources.get("scale")
-    if scale is None:
-        return []
-    spec, status = scale.get("specReplicasPath", ""), scale.get("statusReplicasPath", "")
-    found = _simple_path(f"{path}.scale.specReplicasPath", spec, below=(".spec.",), where=".spec")
-    found += _simple_path(f"{path}.scale.statusReplicasPath", status, below=(".status.",), where=".status")
-    if selector := scale.get("labelSelectorPath"):
-        either = (".spec.", ".status.")
-        where = "either .spec or .status"
-        found += _simple_path(f"{path}.scale.labelSelectorPath", selector, below=either, where=where)
-    return found
-
-
-def _selectable_fields(path: str, fields: list[Json], schema: Json | None) -> list[FieldError]:
-    if schema is None:
-        return [invalid(path, "", "may only be set when `version.schema.openAPIV3Schema` is not included")]
-    found: list[FieldError] = []
-    unique = set()
-    for index, field in enumerate(fields):
-        place = f"{at(path, index)}.jsonPath"
-        wanted = field.get("jsonPath", "")
-        if not wanted:
-            found.append(required(place))
-            continue
-        try:
-            steps, leaf = apiextensions_structural.follow(schema, wanted, allow_brackets=False)
-        except apiextensions_structural.BadPath as problem:
-            found.append(invalid(place, wanted, f"is an invalid path: {problem}"))
-            continue
-        if steps[0] == "metadata":
-            found.append(invalid(place, wanted, "must not point to fields in metadata"))
-        if leaf.get("type") not in ("string", "boolean", "integer"):
-            detail = "must point to a field of type string, boolean or integer."
-            found.append(invalid(place, wanted, f"{detail} Enum string fields and strings with formats are allowed."))
-        if steps in unique:
-            found.append(duplicate(place, wanted))
-        unique.add(steps)
-    if len(unique) > SELECTABLE_FIELDS_MAX:
-        found.append(too_many(path, len(unique), SELECTABLE_FIELDS_MAX))
-    return found
-
-
-def _conversion(conversion: Json, *, checks_ca: bool) -> list[FieldError]:
-    path = "spec.conversion"
-    strategy = conversion.get("strategy", "")
-    webhook = conversion.get("webhook") or {}
-    config = webhook.get("clientConfig")
-    versions = webhook.get("conversionReviewVersions") or []
-    if not strategy:
-        found = [required(f"{path}.strategy")]
-    else:
-        found = rules.choice(f"{path}.strategy", strategy, ("None", "Webhook"))
-    if strategy == "Webhook":
-        if config is None:
-            found.append(required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook"))
-        else:
-            found += webhookclients.client_config(f"{path}.webhookClientConfig", config)
-            if checks_ca and config.get("caBundle"):
-                found += webhookclients.ca_bundle(f"{path}.webhookClientConfig.caBundle", config["caBundle"])
-        return found + webhookclients.review_versions(f"{path}.conversionReviewVersions", versions)
-    unwanted = "should not be set when strategy is not set to Webhook"
-    if config is not None:
-        found.append(forbidden(f"{path}.webhookClientConfig", unwanted))
-    if versions:
-        found.append(forbidden(f"{path}.conversionReviewVersions", unwanted))
+        found += parts.selectable_fields(f"{path}.selectableFields", selectable, schema)
     return found
 
 
 def _status(obj: Json) -> list[FieldError]:
     status = obj.get("status", {})
-    found = _names("status.acceptedNames", status.get("acceptedNames") or {})
+    found = parts.resource_names("status.acceptedNames", status.get("acceptedNames") or {})
     stored = status.get("storedVersions") or []
     path = "status.storedVersions"
     if not stored:
@@ -354,8 +226,11 @@ def _approval_state(obj: Json) -> str:
         return "missing"
     if value.startswith("unapproved"):
         return "bypassed"
-    parts = urlsplit(value)
-    return "approved" if parts.scheme and parts.netloc else "invalid"
+    try:
+        url = urlsplit(value)
+    except ValueError:
+        return "invalid"
+    return "approved" if url.scheme and url.netloc else "invalid"
 
 
 def _approval(obj: Json, old: Json | None) -> list[FieldError]:
