@@ -96,7 +96,7 @@ def _spec(spec: Json, *, established_ca: bool) -> list[FieldError]:
     if spec["conversion"].get("strategy") != "None" and spec.get("preserveUnknownFields"):
         detail = "must be None if spec.preserveUnknownFields is true"
         found.append(invalid("spec.conversion.strategy", spec["conversion"].get("strategy", ""), detail))
-    return found + parts.conversion(spec["conversion"], checks_ca=established_ca)
+    return found + parts.conversion_strategy(spec["conversion"], checks_ca=established_ca)
 
 
 def _group(group: str) -> list[FieldError]:
@@ -185,9 +185,9 @@ def _shared(path: str, holder: Mapping[str, Any], schema_name: str, *, has_statu
     found: list[FieldError] = []
     if schema is not None:
         found += apiextensions_schema.root(f"{path}.{schema_name}.openAPIV3Schema", schema, has_status=has_status)
-    found += parts.subresources(f"{path}.subresources", holder.get("subresources") or {})
+    found += parts.scale_paths(f"{path}.subresources", holder.get("subresources") or {})
     for index, column in enumerate(holder.get("additionalPrinterColumns") or ()):
-        found += parts.column(at(f"{path}.additionalPrinterColumns", index), column)
+        found += parts.printer_column(at(f"{path}.additionalPrinterColumns", index), column)
     selectable = holder.get("selectableFields") or []
     if selectable:
         found += parts.selectable_fields(f"{path}.selectableFields", selectable, schema)

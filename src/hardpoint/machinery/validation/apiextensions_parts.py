@@ -46,7 +46,7 @@ def _labels(path: str, values: list[str]) -> list[FieldError]:
     ]
 
 
-def column(path: str, column: Json) -> list[FieldError]:
+def printer_column(path: str, column: Json) -> list[FieldError]:
     found = []
     if not column.get("name"):
         found.append(required(f"{path}.name"))
@@ -72,7 +72,7 @@ def _simple_path(path: str, value: str, *, below: tuple[str, ...] = (), where: s
     return []
 
 
-def subresources(path: str, subresources: Json) -> list[FieldError]:
+def scale_paths(path: str, subresources: Json) -> list[FieldError]:
     scale = subresources.get("scale")
     if scale is None:
         return []
@@ -115,7 +115,7 @@ def selectable_fields(path: str, fields: list[Json], schema: Json | None) -> lis
     return found
 
 
-def conversion(conversion: Json, *, checks_ca: bool) -> list[FieldError]:
+def conversion_strategy(conversion: Json, *, checks_ca: bool) -> list[FieldError]:
     path = "spec.conversion"
     strategy = conversion.get("strategy", "")
     webhook = conversion.get("webhook") or {}
