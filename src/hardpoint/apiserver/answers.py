@@ -10,7 +10,7 @@ import orjson
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import YAML, Form, choose
 from hardpoint.apiserver.options import first
-from hardpoint.machinery import errors, tables, yamltext
+from hardpoint.machinery import errors, yamltext
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Request, Response
 
@@ -59,6 +59,8 @@ def value(call: Call, obj: Json, *, status: int = 200) -> Response:
 
 def transformed(call: Call, form: Form, objects: Sequence[Json], list_meta: Json, *, single: bool = False) -> Json:
     """Objects as a Table, or reduced to their metadata."""
+    from hardpoint.machinery import tables  # Not before somebody wants a Table: start-up does not wait for it.
+
     api_version = f"meta.k8s.io/{form.version}"
     if form.transform == "Table":
         include = first(call.query, "includeObject") or "Metadata"

@@ -10,7 +10,7 @@ from typing import Any
 
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import JSON, OFFERED, PROTOBUF, YAML
-from hardpoint.machinery import errors, jsontext, protobuf, shapes, yamltext
+from hardpoint.machinery import errors, jsontext, shapes, yamltext
 from hardpoint.machinery.shapes.refusals import cannot_be_handled, identify, unrecognized
 
 Json = dict[str, Any]
@@ -79,12 +79,7 @@ def strict_problems(shape: shapes.Shape, value: Json, decoded: shapes.Decoded, d
 def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, list[str]]:
     """The body as a JSON object that says which kind it is, and the fields it says twice."""
     if media == PROTOBUF:
-        try:
-            return protobuf.decode(body, api_version, kind), []
-        except protobuf.BadProtobuf as wrong:
-            raise errors.bad_request(
-                f"the object provided is unrecognized (must be of type {kind}): {wrong}"
-            ) from wrong
+        return _parse_protobuf(body, api_version, kind), []
     if media not in _PARSERS:
         raise errors.unsupported_media_type(OFFERED)
     try:
@@ -98,6 +93,15 @@ def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, 
     value = parsed.value or {}
     value["apiVersion"], value["kind"] = said_version or api_version, said_kind or kind
     return value, parsed.duplicates
+
+
+def _parse_protobuf(body: bytes, api_version: str, kind: str) -> Json:
+    from hardpoint.machinery import protobuf  # Not before a Go client comes: start-up does not wait for it.
+
+    try:
+        return protobuf.decode(body, api_version, kind)
+    except protobuf.BadProtobuf as wrong:
+        raise errors.bad_request(f"the object provided is unrecognized (must be of type {kind}): {wrong}") from wrong
 
 
 def _check_registered(api_version: str, kind: str, expected: str) -> None:
