@@ -1,0 +1,74 @@
+"""One real `hardpoint up` for all: its own process, TLS, SQLite, a free port. Each test works in its own namespace."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.interop.kubectl import Kubectl
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """How to reach a cluster that runs as long as the tests."""
+    folder = tmp_path_factory.mktemp("cluster")
+    config = folder / "kubeconfig"
+    command = [sys.executable, "-m", "hardpoint.cli", "up", "--port", "0", "--store", "sqlite"]
+    command += ["--data-dir", str(folder / "data"), "--kubeconfig", str(config), "--use-context"]
+    with (
+        (folder / "log").open("w+") as log,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+    ):
+        assert process.stdout is not None
+        if not process.stdout.readline().startswith("API"):
+            process.wait()
+            pytest.fail(f"the cluster did not start: {(folder / 'log').read_text()}")
+        yield config
+        process.terminate()
+        status = process.wait(timeout=30)
+    assert status == 0, (folder / "log").read_text()
+    assert "Traceback" not in (folder / "log").read_text(), (folder / "log").read_text()
+
+
+@pytest.fixture(scope="session")
+def admin(pytestconfig: pytest.Config, kubeconfig: Path, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
+    """kubectl in the namespace `default`: the one on PATH, of whatever version; with --interop, the newest."""
+    program = built("kubectl") if pytestconfig.getoption("interop") else shutil.which("kubectl")
+    if program is None:
+        pytest.skip("kubectl is not on PATH; any version will do")
+    return Kubectl(program, kubeconfig, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture
+def kubectl(admin: Kubectl) -> Kubectl:
+    """kubectl in a namespace that nobody else uses."""
+    namespace = f"test-{next(_numbers)}"
+    admin("create", "namespace", namespace)
+    return admin.inside(namespace)
+
+
+def built(program: str) -> str:
+    """The path of something that tools/interop.sh built."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    path = cache / "hardpoint-interop" / "bin" / program
+    if not path.exists():
+        pytest.skip(f"{program} is not built; tools/interop.sh {program} builds it")
+    return str(path)
+
+
+def need(module: str) -> None:
+    """Skip unless one of the clients that only `make interop` installs is here."""
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError:
+        pytest.skip(f"{module} is not installed; make interop installs it", allow_module_level=True)

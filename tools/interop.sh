@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The real counterparts that have to be built: kubectl, kube-apiserver and our informer program, all of Kubernetes v1.37.
+# They come as Go modules, are built one at a time in a cache outside this repository, and a second run builds nothing.
+# Arguments name what to build: kubectl kube-apiserver informer. Without arguments it is all of them.
+set -euo pipefail
+
+version=${KUBERNETES_VERSION:-v1.37.1}
+libraries=v0.${version#v1.}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/hardpoint-interop
+informer=$(cd "$(dirname "$0")/../tests/interop/informer" && pwd)
+
+if ! command -v go >/dev/null; then
+  echo "interop: Go is not on PATH. Install Go 1.26 or newer, then run this again." >&2
+  exit 1
+fi
+
+export GOFLAGS="-buildvcs=false -mod=mod -p=${INTEROP_JOBS:-2}"
+export CGO_ENABLED=0
+
+# Kubernetes names its own libraries as v0.0.0, to be found beside it. Ours are the published ones of the same release.
+prepare_module() {
+  local module=$cache/$version
+  [ -e "$module/go.mod" ] && return
+  mkdir -p "$module.new"
+  cd "$module.new"
+  local downloaded
+  downloaded=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^\t"GoMod": "\(.*\)",$/\1/p')
+  {
+    echo "module interop.hardpoint.example/kubernetes"
+    sed -n 's/^\(go [0-9.]*\)$/\1/p; s/^\(godebug .*\)$/\1/p' "$downloaded"
+    echo "require k8s.io/kubernetes $version"
+    sed -nE "s|^\t(k8s.io/[a-z-]+) v0[.]0[.]0( .*)?\$|replace \1 => \1 $libraries|p" "$downloaded" | sort -u
+  } >go.mod
+  rm -rf "$module"
+  mv "$module.new" "$module"
+}
+
+build_kubernetes() {
+  local program=$1 target=$cache/bin/$1-$version
+  if [ ! -x "$target" ]; then
+    prepare_module
+    echo "interop: building $program $version; the first time takes minutes"
+    local set=""
+    for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+      set+=" -X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=37"
+    done
+    (cd "$cache/$version" && nice -n 15 go build -trimpath -ldflags "-s -w$set" -o "$target" "k8s.io/kubernetes/cmd/$program")
+  fi
+  ln -sf "$program-$version" "$cache/bin/$program"
+}
+
+# Go itself knows whether anything changed.
+build_informer() {
+  (cd "$informer" && GOFLAGS="-buildvcs=false -p=${INTEROP_JOBS:-2}" nice -n 15 go build -trimpath -o "$cache/bin/informer" .)
+}
+
+mkdir -p "$cache/bin"
+for program in "${@:-kubectl kube-apiserver informer}"; do
+  for name in $program; do
+    case $name in
+      kubectl | kube-apiserver) build_kubernetes "$name" ;;
+      informer) build_informer ;;
+      *)
+        echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer" >&2
+        exit 2
+        ;;
+    esac
+  done
+done
