@@ -1,0 +1,106 @@
+"""Rounds of writing, killing and looking: the same for the product and for products with a bug planted in them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from tests.chaos import history
+from tests.chaos.checker import Round, broken_promises
+from tests.chaos.history import Change, Listing, change
+from tests.chaos.process import Server
+from tests.chaos.wire import LOST, Wire
+from tests.chaos.workload import Workload, list_ours, replay, watching
+
+KILL_SECONDS = (0.001, 0.060)
+"""How long after the first answer of a round the server is killed."""
+ACKNOWLEDGED_MIN = 8
+"""A round in which less was acknowledged proves too little to be counted."""
+
+
+@dataclass
+class Report:
+    """What a campaign came to."""
+
+    rounds: int = 0
+    too_quiet: int = 0
+    forgotten: int = 0
+    """Rounds whose history was compacted before it could be watched again."""
+    acknowledged: int = 0
+    unknown: int = 0
+    ready_seconds: list[float] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        slowest = max(self.ready_seconds)
+        return (
+            f"{self.rounds} kills counted, {self.too_quiet} too quiet, {self.forgotten} compacted away, "
+            f"{self.acknowledged} acknowledged, {self.unknown} unknown, {len(self.broken)} promises broken, "
+            f"ready again after {sorted(self.ready_seconds)[len(self.ready_seconds) // 2]:.2f} s "
+            f"({slowest:.2f} s at most)"
+        )
+
+
+async def kill_again_and_again(server: Server, chance: random.Random, record: Path, *, rounds: int) -> Report:
+    """Kill the server in so many rounds that count, or until it breaks a promise. It is left running."""
+    report = Report()
+    stamps = count()
+    before = await list_ours(server)
+    while report.rounds < rounds and not report.broken:
+        assert report.too_quiet <= rounds, "the machine is too slow for this campaign: most rounds are too quiet"
+        workload = Workload(server, chance, stamps=stamps)
+        live = await _write_until_killed(server, workload, before, chance.uniform(*KILL_SECONDS))
+        history.write(record, workload.operations)
+        started = time.monotonic()
+        await server.start()
+        report.ready_seconds.append(time.monotonic() - started)
+        before = await _judge(server, Round(before, workload.operations, live, before, ()), report)
+    return report
+
+
+async def _write_until_killed(
+    server: Server, workload: Workload, before: Listing, delay_seconds: float
+) -> list[Change]:
+    """Let the clients write and a watch look on; returns what the watch saw before the end."""
+    async with asyncio.TaskGroup() as tasks:
+        looking_on = tasks.create_task(_look_on(server, before), name="live watch")
+        tasks.create_task(workload.run(), name="workload")
+        await workload.first_answer.wait()
+        await asyncio.sleep(delay_seconds)  # The moment of death is what is being varied.
+        await server.kill()
+    return looking_on.result()
+
+
+async def _look_on(server: Server, before: Listing) -> list[Change]:
+    seen: list[Change] = []
+    wire = await Wire.open(server)
+    try:
+        async for event in wire.watch(watching(before.revision)):
+            seen.append(change(event))
+    except LOST:
+        pass
+    finally:
+        wire.cut()
+    return seen
+
+
+async def _judge(server: Server, found: Round, report: Report) -> Listing:
+    """Look at what is left after a kill, and return what the next round begins with."""
+    after = await list_ours(server)
+    happened = await replay(server, found.before, after)
+    acknowledged = sum(each.outcome == "done" and each.verb != "get" for each in found.operations)
+    if happened is None:
+        report.forgotten += 1
+    else:
+        report.broken += broken_promises(Round(found.before, found.operations, found.live, after, happened))
+    if acknowledged < ACKNOWLEDGED_MIN:
+        report.too_quiet += 1
+    else:
+        report.rounds += 1
+        report.acknowledged += acknowledged
+        report.unknown += sum(each.outcome == "unknown" for each in found.operations)
+    return await list_ours(server)
