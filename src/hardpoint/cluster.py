@@ -10,6 +10,7 @@ test fixtures.
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import resource
 import socket
@@ -32,6 +33,8 @@ from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler
 from hardpoint.store.contract import Store
 from hardpoint.store.open import STORE_FOLDER, open_store
+
+log = logging.getLogger(__name__)
 
 DEFAULT_PORT = 6443
 OPEN_FILES = 65_536
@@ -115,7 +118,9 @@ class Cluster:
         try:
             async with AsyncExitStack() as stack:
                 await self._start(stack)
+                log.info("cluster ready", extra={"cluster": self.options.name, "address": self.state.address})
                 yield self
+                log.info("cluster stopping", extra={"cluster": self.options.name})
         except BaseExceptionGroup as group:
             # The groups are of our making; who started the cluster wants to hear what happened.
             raise _innermost(group) from None

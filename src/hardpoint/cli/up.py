@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 from pathlib import Path
@@ -90,7 +91,7 @@ def command(
     if detach:
         _announce(serving.run_detached(wanted), data_dir)
     else:
-        logs.to_stderr()
+        logs.to_stderr(logging.WARNING)
         serving.run(wanted, lambda state: _announce(state, data_dir))
         click.echo("Stopped. Everything written is kept.", err=True)
 

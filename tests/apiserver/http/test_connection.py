@@ -432,8 +432,44 @@ async def test_stopping_does_not_wait_for_idle_connections(
     async with serving(echo, server_tls) as server, talking(server.port, client_tls) as talk:
         talk.say(get("/"))
         await talk.hear()
+        async with asyncio.timeout(0.4):
+            await server.stop()
+
+
+async def test_stopping_does_not_wait_for_clients_that_do_not_listen(
+    server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    async with serving(echo, server_tls) as server, talking(server.port, client_tls) as talk:
+        talk.say(get("/"))
+        await talk.hear()
+        talk.writer.transport.pause_reading()  # type: ignore[attr-defined]
         async with asyncio.timeout(2):
             await server.stop()
+
+
+@pytest.mark.parametrize("asked_to_close", [True, False])
+async def test_a_large_answer_is_taken_to_its_end_before_the_connection_closes(
+    asked_to_close: bool, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    body = b"x" * (20 << 20)
+    answered = asyncio.Event()
+
+    async def handler(request: Request) -> Response:
+        answered.set()
+        return Response(200, body)
+
+    async with serving(handler, server_tls, SHORT) as server, talking(server.port, client_tls) as talk:
+        talk.say(get("/", "Connection: close" if asked_to_close else "Connection: keep-alive"))
+        await answered.wait()
+        stopping = None if asked_to_close else asyncio.create_task(server.stop())
+        head = await talk.hear_head()
+        received = 0
+        while received < int(head.headers["content-length"]):
+            received += len(await talk.reader.readexactly(1 << 20))
+            await asyncio.sleep(0.03)
+        assert await talk.hear_end() == b""
+        if stopping is not None:
+            await stopping
 
 
 async def test_stopping_has_an_end(server_tls: ssl.SSLContext, client_tls: ssl.SSLContext) -> None:

@@ -41,8 +41,12 @@ class Company(Protocol):
         """Called when connected; False if there is no room."""
         ...
 
+    def settle(self, connection: Connection) -> None:
+        """Called when every answer has been given, or never will be: only goodbyes are left."""
+        ...
+
     def leave(self, connection: Connection) -> None:
-        """Called when everything about the connection is over, its task included."""
+        """Called when the connection is closed, after `settle` or before."""
         ...
 
 
@@ -109,7 +113,7 @@ class Connection(asyncio.Protocol):
             self._poke()
         else:
             self._task.cancel()
-        self._leave_if_over()
+        self._company.leave(self)
 
     # Called by the server.
 
@@ -169,6 +173,7 @@ class Connection(asyncio.Protocol):
                 self._catch_up()
             elif (served := served + 1) % REQUESTS_PER_TURN == 0:
                 await asyncio.sleep(0)
+        await self._close_when_taken()
 
     def _catch_up(self) -> None:
         """Everything asked so far is answered."""
@@ -181,6 +186,14 @@ class Connection(asyncio.Protocol):
             self._send_continue()
         if self._is_ending and self._reader.phase is Phase.BETWEEN:
             self._finish()
+
+    async def _close_when_taken(self) -> None:
+        """Close, but not before the client has taken what is waiting: closing has a time limit, taking need not."""
+        if not self._is_lost:
+            self._transport.set_write_buffer_limits(high=0)
+        while not self._is_lost and self._transport.get_write_buffer_size():
+            await self._wait_until_poked()
+        self._transport.close()
 
     async def _wait_until_poked(self) -> None:
         self._wake = self._loop.create_future()
@@ -231,9 +244,9 @@ class Connection(asyncio.Protocol):
         self._transport.write(writing.CONTINUE)
 
     def _finish(self) -> None:
-        """Close when everything written is on its way."""
+        """Answer nothing more; the task closes."""
         self._is_finished = True
-        self._transport.close()
+        self._poke()
 
     async def _stream(self, turn: Turn, response: Response, stream: AsyncIterator[bytes]) -> None:
         manner = self._manner(turn.manner if turn.manner.chunks else CLOSE_1_0)
@@ -278,11 +291,7 @@ class Connection(asyncio.Protocol):
             log.error("connection failed", exc_info=error, extra={"task": task.get_name()})
         if not self._is_finished:
             self._transport.abort()
-        self._leave_if_over()
-
-    def _leave_if_over(self) -> None:
-        if self._is_lost and self._task.done():
-            self._company.leave(self)
+        self._company.settle(self)
 
 
 def _failure(request: Request, bug: Exception) -> Response:

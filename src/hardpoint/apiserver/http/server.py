@@ -15,6 +15,8 @@ from hardpoint.machinery.messages import Handler
 log = logging.getLogger(__name__)
 
 BACKLOG = 1024
+GOODBYE_SECONDS = 0.5
+"""How long a stopping server waits for peers to notice that their connection is being closed."""
 KEEPALIVE_SECONDS = 60
 """When a silent peer is asked whether it is still there, so that watches of machines that vanished end."""
 
@@ -65,8 +67,12 @@ class HttpServer:
         self.port = 0
         self._connections: set[Connection] = set()
         self._is_stopping = False
-        self._emptied = asyncio.Event()
-        self._emptied.set()
+        self._unsettled: set[Connection] = set()
+        """Those that still have, or may get, something to answer; a write can outlive its connection."""
+        self._all_left = asyncio.Event()
+        self._all_left.set()
+        self._all_settled = asyncio.Event()
+        self._all_settled.set()
 
     async def listen(self, bound: socket.socket, ssl_context: ssl.SSLContext) -> None:
         loop = asyncio.get_running_loop()
@@ -75,26 +81,27 @@ class HttpServer:
             sock=bound,
             ssl=ssl_context,
             ssl_handshake_timeout=self.limits.handshake_seconds,
-            ssl_shutdown_timeout=self.limits.handshake_seconds,
+            ssl_shutdown_timeout=self.limits.stall_seconds,
             backlog=BACKLOG,
         )
         self.port = bound.getsockname()[1]
         self._sweeper = loop.create_task(self._sweep(), name="connection sweeper")
 
     async def stop(self, *, grace_seconds: float = 10.0) -> None:
-        """Accept no more, end streams, answer what has begun, and after the grace cut off the rest. Idempotent."""
+        """Accept no more, end streams, answer what has begun, close; after the grace, cut off the rest. Idempotent."""
         self._is_stopping = True
         self._server.close()
         for connection in list(self._connections):
             connection.end()
-        try:
-            async with asyncio.timeout(grace_seconds):
-                await self._emptied.wait()
-        except TimeoutError:
-            log.warning("requests cut off at stop", extra={"connections": len(self._connections)})
-            for connection in list(self._connections):
-                connection.abort()
-            await self._emptied.wait()
+        if not await _set_within(self._all_settled, grace_seconds):
+            log.warning("requests cut off at stop", extra={"requests": len(self._unsettled)})
+        elif await _set_within(self._all_left, GOODBYE_SECONDS):
+            self._sweeper.cancel()
+            return
+        for connection in list(self._connections | self._unsettled):
+            connection.abort()
+        await self._all_settled.wait()
+        await self._all_left.wait()
         self._sweeper.cancel()
 
     async def __aenter__(self) -> HttpServer:
@@ -108,13 +115,20 @@ class HttpServer:
     def join(self, connection: Connection) -> bool:
         has_room = len(self._connections) < self.limits.connections_max and not self._is_stopping
         self._connections.add(connection)
-        self._emptied.clear()
+        self._unsettled.add(connection)
+        self._all_left.clear()
+        self._all_settled.clear()
         return has_room
+
+    def settle(self, connection: Connection) -> None:
+        self._unsettled.discard(connection)
+        if not self._unsettled:
+            self._all_settled.set()
 
     def leave(self, connection: Connection) -> None:
         self._connections.discard(connection)
         if not self._connections:
-            self._emptied.set()
+            self._all_left.set()
 
     async def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -123,3 +137,12 @@ class HttpServer:
             now = loop.time()
             for connection in list(self._connections):
                 connection.look(now)
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
