@@ -12,34 +12,42 @@ from hardpoint.store.contract import Store
 from hardpoint.store.memory import MemoryStore
 from hardpoint.store.sqlite import SqliteStore
 from tests.store.etcd_process import ETCD, MISSING, Etcd, running_etcd
+from tests.store.places import quick_folder
 
 
 @pytest.fixture(scope="session")
-def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcd]:
+def etcd() -> Iterator[Etcd]:
     """One etcd for the whole run; tests that stop it start their own."""
     if not os.access(ETCD, os.X_OK):
         pytest.skip(MISSING)
-    with running_etcd(tmp_path_factory.mktemp("etcd")) as process:
+    with quick_folder() as folder, running_etcd(folder) as process:
         yield process
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder of its own for each test."""
+    with quick_folder() as place:
+        yield place
+
+
 @pytest.fixture(params=["memory", "sqlite", "etcd"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+async def store(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Store]:
     """An empty store of each engine in turn."""
-    engine = await ENGINES[request.param](request, tmp_path)
+    engine = await ENGINES[request.param](request, folder)
     yield engine
     await engine.close()
 
 
-async def open_memory(_request: pytest.FixtureRequest, _tmp_path: Path) -> Store:
+async def open_memory(_request: pytest.FixtureRequest, _folder: Path) -> Store:
     return MemoryStore()
 
 
-async def open_sqlite(_request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return await SqliteStore.open(tmp_path / "store")
+async def open_sqlite(_request: pytest.FixtureRequest, folder: Path) -> Store:
+    return await SqliteStore.open(folder / "store")
 
 
-async def open_etcd(request: pytest.FixtureRequest, _tmp_path: Path) -> Store:
+async def open_etcd(request: pytest.FixtureRequest, _folder: Path) -> Store:
     address = request.getfixturevalue("etcd").address
     pytest.importorskip("grpc", reason="grpcio is not installed")
     from hardpoint.store.etcd import EtcdStore

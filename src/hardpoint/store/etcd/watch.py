@@ -39,7 +39,10 @@ class Watch:
         self._pause = _PAUSE_SECONDS_MIN
 
     async def __aenter__(self) -> AsyncIterator[Sequence[Event]]:
-        await self._connect()
+        try:
+            await self._connect()
+        except (grpc.aio.AioRpcError, EOFError) as cause:
+            await self._lose(cause)
         return self
 
     async def __aexit__(
@@ -60,6 +63,9 @@ class Watch:
                     return events
             except (grpc.aio.AioRpcError, EOFError, Unreachable) as cause:
                 await self._lose(cause)
+            except Compacted:
+                self._disconnect()
+                raise
             except asyncio.CancelledError:
                 # Cancelling a read ends its stream, but not the watch: whoever asks again gets what comes next.
                 self._disconnect()
@@ -80,6 +86,7 @@ class Watch:
             await self._stream.write(rpc_pb2.WatchRequest(create_request=wanted))
         except asyncio.InvalidStateError as cause:
             raise EOFError("the stream ended before it began") from cause
+        await self._answer()
 
     def _disconnect(self) -> None:
         if self._stream is not None:
@@ -98,18 +105,23 @@ class Watch:
         """The events of one answer, none if it is about something else."""
         happened: list[kv_pb2.Event] = []
         while True:
-            answer = await self._stream.read()
-            if answer is grpc.aio.EOF:
-                raise EOFError("the stream ended")
-            if answer.compact_revision:
-                raise Compacted(self._position, answer.compact_revision)
-            if answer.canceled:
-                raise EOFError(answer.cancel_reason)
-            self._pause = _PAUSE_SECONDS_MIN
+            answer = await self._answer()
             happened += answer.events
             # A large answer comes in fragments; between them, part of a revision would count as all of it.
             if not answer.fragment:
                 return [self._event(event) for event in happened if event.kv.mod_revision > self._position]
+
+    async def _answer(self) -> rpc_pb2.WatchResponse:
+        answer = await self._stream.read()
+        if answer is grpc.aio.EOF:
+            raise EOFError("the stream ended")
+        assert isinstance(answer, rpc_pb2.WatchResponse)
+        if answer.compact_revision:
+            raise Compacted(self._position, answer.compact_revision)
+        if answer.canceled:
+            raise EOFError(answer.cancel_reason)
+        self._pause = _PAUSE_SECONDS_MIN
+        return answer
 
     def _event(self, event: kv_pb2.Event) -> Event:
         kv = event.kv

@@ -68,7 +68,6 @@ def open_writer(path: Path, vfs: str | None = None) -> apsw.Connection:
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", 2)
         connection.pragma("journal_size_limit", 64 << 20)
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.set_busy_timeout(_WRITER_PATIENCE_MILLISECONDS)
         if not connection.pragma("application_id"):
             _create(connection)
@@ -103,6 +102,8 @@ def _open(path: Path, flags: int, cache_kib: int, vfs: str | None) -> apsw.Conne
     connection.pragma("cache_size", -cache_kib)
     connection.pragma("cell_size_check", True)
     connection.pragma("trusted_schema", False)
+    # The writer moves the log when it stops; whoever closes last must not try, least of all after a failed sync.
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.set_busy_timeout(_READER_PATIENCE_MILLISECONDS)
     return connection
 
