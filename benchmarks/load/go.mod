@@ -1,0 +1,3 @@
+module benchmarks.hardpoint.example/load
+
+go 1.22

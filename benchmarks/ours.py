@@ -1,0 +1,34 @@
+"""Hardpoint as its users start it: `hardpoint up` on SQLite, durable."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import apsw
+
+from benchmarks.server import Endpoint, Server, free_port
+
+
+class Ours(Server):
+    name = "hardpoint"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.data_dir = directory / "data"
+        pki = self.data_dir / "pki"
+        self.endpoint = Endpoint("127.0.0.1", free_port(), pki / "server-ca.crt", pki / "admin.crt", pki / "admin.key")
+
+    def versions(self) -> dict[str, str]:
+        return {
+            "hardpoint": version("hardpoint"),
+            "python": platform.python_version(),
+            "sqlite": apsw.sqlite_lib_version(),
+        }
+
+    def _commands(self) -> list[tuple[str, list[str]]]:
+        command = [str(Path(sys.executable).with_name("hardpoint")), "up", "--port", str(self.endpoint.port)]
+        files = ["--data-dir", str(self.data_dir), "--kubeconfig", str(self.directory / "kubeconfig")]
+        return [("hardpoint", command + files)]
