@@ -4,6 +4,7 @@
 `writer` own the connections, `directory` the files, `expiry`, `compaction` and `backup` one duty each.
 """
 
+from hardpoint.store.sqlite.backup import restore
 from hardpoint.store.sqlite.store import SqliteStore
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "restore"]

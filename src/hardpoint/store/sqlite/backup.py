@@ -19,7 +19,7 @@ from hardpoint.machinery.errors import StoreError
 from hardpoint.store.sqlite import queries
 from hardpoint.store.sqlite.directory import DATABASE, DataDirectory, sync_directory
 from hardpoint.store.sqlite.rows import checksum
-from hardpoint.store.sqlite.schema import open_reader, open_writer
+from hardpoint.store.sqlite.schema import cannot_open, open_reader, open_writer
 
 _STEP_PAGES = 4096
 _CACHE_KIB = 2 << 10
@@ -62,11 +62,12 @@ def _restore(source: Path, directory: Path) -> None:
         raise StoreError(f"{directory} already holds a store; restore into an empty directory")
     held = DataDirectory(directory, holder="a restore")
     try:
-        with closing(open_reader(source, cache_kib=_CACHE_KIB)):
-            _copy(source, held.database)
+        _copy(source, held.database)
         with closing(open_writer(held.database)) as connection:
             _jump_ahead(connection)
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.Error as cause:
+        raise cannot_open(source, cause) from cause
     finally:
         held.release()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import apsw
 
+from hardpoint.machinery.errors import StoreError
 from hardpoint.store.contract import Incompatible
 
 APPLICATION_ID = 0x48505354  # "HPST", in the file's header.
@@ -71,9 +72,6 @@ def open_writer(path: Path, vfs: str | None = None) -> apsw.Connection:
         connection.set_busy_timeout(_WRITER_PATIENCE_MILLISECONDS)
         if not connection.pragma("application_id"):
             _create(connection)
-    except apsw.NotADBError as cause:
-        connection.close()
-        raise _foreign(path) from cause
     except BaseException:
         connection.close()
         raise
@@ -95,6 +93,13 @@ def check_sqlite() -> None:
         raise Incompatible(
             f"SQLite {apsw.sqlite_lib_version()} can corrupt a database; install an apsw with {wanted} or newer"
         )
+
+
+def cannot_open(path: Path, cause: apsw.Error) -> StoreError:
+    """Why a file could not be opened, in words for its owner."""
+    if isinstance(cause, apsw.NotADBError):
+        return _foreign(path)
+    return StoreError(f"cannot open {path}: {cause}; if it is damaged, restore a backup")
 
 
 def _open(path: Path, flags: int, cache_kib: int, vfs: str | None) -> apsw.Connection:

@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import apsw
+
 from hardpoint.machinery.errors import StoreError
 from hardpoint.store import failpoints
 from hardpoint.store.contract import (
@@ -31,7 +33,7 @@ from hardpoint.store.sqlite import backup, compaction
 from hardpoint.store.sqlite.directory import DataDirectory
 from hardpoint.store.sqlite.expiry import Expiry
 from hardpoint.store.sqlite.reader import Reader
-from hardpoint.store.sqlite.schema import FIRST_REVISION, check_sqlite, open_writer
+from hardpoint.store.sqlite.schema import FIRST_REVISION, cannot_open, check_sqlite, open_writer
 from hardpoint.store.sqlite.writer import Write, Writer
 
 
@@ -51,6 +53,9 @@ class SqliteStore:
         directory = DataDirectory(path, holder=holder)
         try:
             return cls(directory, clock, vfs)
+        except apsw.Error as cause:
+            directory.release()
+            raise cannot_open(directory.database, cause) from cause
         except BaseException:
             directory.release()
             raise
