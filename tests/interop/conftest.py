@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hardpoint.client.client import Client
 from tests.interop.kubectl import Kubectl
 
 _numbers = itertools.count(1)
@@ -50,10 +51,17 @@ def admin(pytestconfig: pytest.Config, kubeconfig: Path, tmp_path_factory: pytes
 
 
 @pytest.fixture
-def kubectl(admin: Kubectl) -> Kubectl:
+async def namespace(kubeconfig: Path) -> str:
+    """A namespace that nobody else uses."""
+    name = f"test-{next(_numbers)}"
+    async with Client.from_kubeconfig(kubeconfig) as client:
+        await client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    return name
+
+
+@pytest.fixture
+def kubectl(admin: Kubectl, namespace: str) -> Kubectl:
     """kubectl in a namespace that nobody else uses."""
-    namespace = f"test-{next(_numbers)}"
-    admin("create", "namespace", namespace)
     return admin.inside(namespace)
 
 
