@@ -106,13 +106,15 @@ class Client:
         resource: str | Resource,
         *,
         page_size: int = PAGE_SIZE,
+        metadata_only: bool = False,
         **selection: Unpack[Selection],
     ) -> Json:
         """All objects of one moment, as one List; each item carries its apiVersion and kind.
 
         They are fetched in pages, so that a long list is not one long answer; `page_size=0` asks for all at once.
+        With `metadata_only` each item is a PartialObjectMetadata.
         """
-        return await (await self._collection(resource, selection, page_size)).read_all()
+        return await (await self._collection(resource, selection, page_size, metadata_only=metadata_only)).read_all()
 
     async def pages(
         self, resource: str | Resource, *, page_size: int = PAGE_SIZE, **selection: Unpack[Selection]
@@ -251,21 +253,22 @@ class Client:
             yield events
 
     def list_then_watch(
-        self, resource: str | Resource, **selection: Unpack[Selection]
+        self, resource: str | Resource, *, metadata_only: bool = False, **selection: Unpack[Selection]
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
         """Everything there is as ADDED, then SYNCED, then every change, until the context is left.
 
         Each event comes once and in order, whatever happens to connections and servers: what was missed is found out
         by comparing, told as ADDED, MODIFIED and DELETED, and followed by another SYNCED. Raises ApiError only for
-        refusals that will not change by asking again, before the first SYNCED.
+        refusals that will not change by asking again, before the first SYNCED. With `metadata_only` each object is a
+        PartialObjectMetadata.
         """
-        return self._list_then_watch(resource, selection)
+        return self._list_then_watch(resource, selection, metadata_only=metadata_only)
 
     @asynccontextmanager
     async def _list_then_watch(
-        self, resource: str | Resource, selection: Selection
+        self, resource: str | Resource, selection: Selection, *, metadata_only: bool
     ) -> AsyncIterator[AsyncIterator[Event]]:
-        collection = await self._collection(resource, selection, PAGE_SIZE)
+        collection = await self._collection(resource, selection, PAGE_SIZE, metadata_only=metadata_only)
         async with aclosing(follow(collection, self._pace)) as events:
             yield events
 
@@ -314,7 +317,9 @@ class Client:
             raise bad_request(f"{meant.kind}: metadata.name is required")
         return meant.path(self._namespace(meant, namespace, body), name, subresource)
 
-    async def _collection(self, resource: str | Resource, selection: Selection, page_size: int) -> Collection:
+    async def _collection(
+        self, resource: str | Resource, selection: Selection, page_size: int, *, metadata_only: bool = False
+    ) -> Collection:
         meant = await self.resource(resource)
         return Collection(
             self._transport,
@@ -322,6 +327,7 @@ class Client:
             namespace=self._namespace(meant, selection.get("namespace")),
             query=selectors(selection),
             page_size=page_size,
+            metadata_only=metadata_only,
             warnings=self._warnings,
         )
 

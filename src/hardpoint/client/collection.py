@@ -17,7 +17,9 @@ from hardpoint.machinery.errors import ApiError
 Json = dict[str, Any]
 
 PAGE_SIZE = 500
-ACCEPT = {"accept": "application/json"}
+ACCEPT = "application/json"
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
 class Collection:
@@ -31,6 +33,7 @@ class Collection:
         namespace: str,
         query: Mapping[str, str],
         page_size: int = PAGE_SIZE,
+        metadata_only: bool = False,
         warnings: Warnings,
     ) -> None:
         self._transport = transport
@@ -38,7 +41,10 @@ class Collection:
         self._path = resource.path(namespace)
         self._query = query
         self._page_size = page_size
-        self._warnings = warnings
+        # Who asks for metadata asks for every kind alike; that one of them is deprecated is no news to them.
+        self._warnings = None if metadata_only else warnings
+        self._watch_headers = {"accept": METADATA if metadata_only else ACCEPT}
+        self._list_headers = {"accept": METADATA_LIST if metadata_only else ACCEPT}
 
     @property
     def where(self) -> str:
@@ -74,8 +80,9 @@ class Collection:
             yield page
 
     async def _page(self, query: Mapping[str, str]) -> Json:
-        answer = await self._transport.request("GET", self._path, urlencode({**self._query, **query}), ACCEPT)
-        self._warnings.hear(answer.headers)
+        asked = urlencode({**self._query, **query})
+        answer = await self._transport.request("GET", self._path, asked, self._list_headers)
+        self._hear(answer.headers)
         page = decoded(answer, self._path)
         try:
             _complete(page, self._resource)
@@ -86,12 +93,16 @@ class Collection:
     @asynccontextmanager
     async def watch(self, query: Mapping[str, str]) -> AsyncIterator[AsyncIterator[list[Event]]]:
         asked = urlencode({**self._query, **query, "watch": "true"})
-        async with self._transport.stream("GET", self._path, asked, ACCEPT) as stream:
-            self._warnings.hear(stream.headers)
+        async with self._transport.stream("GET", self._path, asked, self._watch_headers) as stream:
+            self._hear(stream.headers)
             if stream.status != 200:
                 raise refusal(await whole(stream, self._path))
             async with aclosing(read_events(stream, self._path)) as batches:
                 yield batches
+
+    def _hear(self, headers: Mapping[str, str]) -> None:
+        if self._warnings is not None:
+            self._warnings.hear(headers)
 
 
 def _complete(page: Json, resource: Resource) -> None:

@@ -25,7 +25,11 @@ LEGACY_AT_ONCE = 16
 class Discovery:
     """The kinds a server serves. What is not found is looked for once more on the server before it is missing."""
 
+    failed: tuple[str, ...]
+    """The group versions that the server has but could not describe when it was asked last."""
+
     def __init__(self, transport: Transport) -> None:
+        self.failed = ()
         self._transport = transport
         self._fetching = asyncio.Lock()
         self._kinds: tuple[Kind, ...] | None = None
@@ -65,23 +69,26 @@ class Discovery:
             if self._generation != seen:
                 return
             try:
-                kinds = tuple(await self._fetch())
+                kinds, failed = await self._fetch()
             except (KeyError, TypeError, AttributeError) as cause:
                 raise BadAnswer("discovery", "the server describes its resources in an unknown form") from cause
-            self._kinds, self._names = kinds, _index(kinds)
+            self._kinds, self._names, self.failed = tuple(kinds), _index(kinds), tuple(failed)
             self._generation += 1
 
-    async def _fetch(self) -> list[Kind]:
+    async def _fetch(self) -> tuple[list[Kind], list[str]]:
+        """The kinds, and the group versions whose kinds could not be had."""
         core, groups = await asyncio.gather(
             self._transport.request("GET", "/api", "", ACCEPT), self._transport.request("GET", "/apis", "", ACCEPT)
         )
         answers = [answer for answer, path in ((core, "/api"), (groups, "/apis")) if not _is_absent(answer, path)]
         documents = [decoded(answer, "discovery") for answer in answers]
         if all(_is_aggregated(answer) for answer in answers):
-            return [kind for document in documents for kind in _from_aggregated(document)]
+            stale = [version for document in documents for version in _stale(document)]
+            return [kind for document in documents for kind in _from_aggregated(document)], stale
         return await self._fetch_each([version for document in documents for version in _group_versions(document)])
 
-    async def _fetch_each(self, group_versions: list[str]) -> list[Kind]:
+    async def _fetch_each(self, group_versions: list[str]) -> tuple[list[Kind], list[str]]:
+        failed: list[str] = []
         turns = asyncio.Semaphore(LEGACY_AT_ONCE)
 
         async def fetch(group_version: str) -> list[Kind]:
@@ -93,10 +100,11 @@ class Discovery:
             except ApiError as refused:
                 # An API server behind this one may be away; what the others serve is still there.
                 log.warning("group is not discoverable", extra={"group": group_version, "error": refused.message})
+                failed.append(group_version)
                 return []
 
         found = await asyncio.gather(*(fetch(group_version) for group_version in group_versions))
-        return [kind for kinds in found for kind in kinds]
+        return [kind for kinds in found for kind in kinds], failed
 
 
 def _is_absent(answer: Answer, path: str) -> bool:
@@ -133,6 +141,15 @@ def _from_aggregated(document: Json) -> Iterator[Kind]:
         for version in group.get("versions") or ():
             for resource in version.get("resources") or ():
                 yield _aggregated_kind(name, version["version"], resource)
+
+
+def _stale(document: Json) -> Iterator[str]:
+    """The group versions whose server did not answer when this one last asked it."""
+    for group in document.get("items") or ():
+        name = (group.get("metadata") or {}).get("name", "")
+        for version in group.get("versions") or ():
+            if version.get("freshness") == "Stale":
+                yield f"{name}/{version['version']}" if name else version["version"]
 
 
 def _aggregated_kind(group: str, version: str, resource: Json) -> Kind:
