@@ -1,0 +1,51 @@
+"""The controllers a bare API server cannot do without, run together over one view of the cluster's metadata."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+from hardpoint.client.client import Client
+from hardpoint.controllers.garbage_collector import GarbageCollector
+from hardpoint.controllers.namespaces import NamespaceDeletion
+from hardpoint.controllers.root_ca import RootCa
+from hardpoint.controllers.service_accounts import ServiceAccounts
+from hardpoint.runtime.metadata import MetadataFollower
+
+
+class ControllerManager:
+    """Garbage collection, namespace deletion and what every namespace has, for the cluster that `client` talks to.
+
+    Several may run for the same cluster: each step is conditional on what it was decided on.
+    """
+
+    def __init__(
+        self, client: Client, *, root_ca: str = "", now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        """`root_ca` is what `kube-root-ca.crt` holds; without it, nobody publishes one."""
+        self.follower = MetadataFollower(client)
+        self.garbage_collector = GarbageCollector(client, self.follower)
+        self.namespaces = NamespaceDeletion(client, self.follower, now=now)
+        self.service_accounts = ServiceAccounts(client, self.follower)
+        self.root_ca = RootCa(client, self.follower, root_ca) if root_ca else None
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        controllers = (self.garbage_collector, self.namespaces, self.service_accounts, self.root_ca)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.follower.run(), name="metadata")
+            for controller in controllers:
+                if controller is not None:
+                    tasks.create_task(controller.run(), name=type(controller).__name__)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[ControllerManager]:
+        """Work until left. Entering waits for nothing."""
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(self.run(), name="controller-manager")
+            try:
+                yield self
+            finally:
+                running.cancel()
