@@ -79,7 +79,8 @@ class Server:
 
     async def kill(self) -> None:
         """End it as a crash would: at once, wherever it is."""
-        assert self._process is not None
+        if self._process is None:
+            return
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._gone()
@@ -130,8 +131,8 @@ class Server:
 @asynccontextmanager
 async def running(server: Server) -> AsyncIterator[Server]:
     """Start it, and kill it at the end whatever happened. It must not have lost its composure."""
-    await server.start()
     try:
+        await server.start()
         yield server
     finally:
         await server.kill()
