@@ -34,7 +34,7 @@ def checks() -> Health:
     return checks
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/livez/", "/readyz/ping", "/readyz/informer-sync"])
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping", "/readyz/informer-sync"])
 async def test_all_is_well(checks: Health, request_for: Callable[..., Request], path: str) -> None:
     answer = await _ask(checks, request_for(path))
     assert (answer.status, answer.body, answer.content_type) == (200, b"ok", "text/plain; charset=utf-8")

@@ -11,6 +11,7 @@ from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import YAML, Form, choose
 from hardpoint.apiserver.options import first
 from hardpoint.machinery import errors, yamltext
+from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Request, Response
 
@@ -47,6 +48,7 @@ def one(call: Call, wire: bytes, *, status: int = 200) -> Response:
     """One object of the call's kind."""
     form = form_of(call)
     if form.transform:
+        check_transform(call, form, is_list=False)
         wire = encode(transformed(call, form, [orjson.loads(wire)], {}, single=True))
     return plain(call.request, form, wire, status=status)
 
@@ -54,7 +56,19 @@ def one(call: Call, wire: bytes, *, status: int = 200) -> Response:
 def value(call: Call, obj: Json, *, status: int = 200) -> Response:
     """An object that is not of the call's kind: a Status, a Scale, a review."""
     accept = call.request.headers.get("accept", "")
-    return plain(call.request, choose(accept), encode(obj), status=status)
+    return plain(call.request, choose(accept, transforms=False), encode(obj), status=status)
+
+
+def check_transform(call: Call, form: Form, *, is_list: bool) -> None:
+    """Raise 406 if one object's metadata is asked of a list, or a list's of one object."""
+    package = "core" if call.kind.group in ("", "events.k8s.io") else call.kind.group.partition(".")[0]
+    if is_list and form.transform == "PartialObjectMetadata":
+        what = f"is a list (*{package}.{call.kind.kind}List)"
+    elif not is_list and form.transform == "PartialObjectMetadataList":
+        what = f"is not a list (*{package}.{call.kind.kind})"
+    else:
+        return
+    raise ApiError(406, "NotAcceptable", f"you requested {form.transform}, but the requested object {what}")
 
 
 def transformed(call: Call, form: Form, objects: Sequence[Json], list_meta: Json, *, single: bool = False) -> Json:

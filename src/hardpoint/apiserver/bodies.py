@@ -24,8 +24,11 @@ _SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 
 
 def media_type(content_type: str) -> str:
-    """The media type of a Content-Type header; none means JSON."""
-    return content_type.partition(";")[0].strip().lower() or JSON
+    """The media type of a Content-Type header; none means JSON. Raises 415 for parameters without a value."""
+    media, *parameters = content_type.split(";")
+    if any(parameter.strip() and "=" not in parameter for parameter in parameters):
+        raise errors.unsupported_media_type(OFFERED)
+    return media.strip().lower() or JSON
 
 
 def read(call: Call, api_version: str, kind: str, *, field_validation: str = "Warn") -> Json:

@@ -16,10 +16,11 @@ SUBRESOURCES = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 async def connect(call: Call) -> Response:
     """Always an error, and which one says how far the way leads."""
-    obj = call.place.found(await find(call))
     name = call.target.name
     if call.kind.kind == "Service":
+        # Upstream looks for endpoints, not for the service: one that does not exist has none either.
         raise errors.service_unavailable(f'no endpoints available for service "{name}"')
+    obj = call.place.found(await find(call))
     if call.kind.kind == "Pod" and not obj["spec"].get("nodeName"):
         raise errors.bad_request(f"pod {name} does not have a host assigned")
     node = obj["spec"].get("nodeName", name)

@@ -73,8 +73,8 @@ class Health:
 
     async def respond(self, request: Request) -> Response | None:
         """The answer, or None for a path that is not a health path or names no check. Raises 405."""
-        endpoint, _, name = request.path.strip("/").partition("/")
-        if endpoint not in _CONCERNS:
+        endpoint, slash, name = request.path.removeprefix("/").partition("/")
+        if endpoint not in _CONCERNS or (slash and not name):
             return None
         checks = self._of(endpoint)
         if name:
@@ -135,7 +135,7 @@ def _line(check: _Named, failures: dict[_Named, Exception | None]) -> str:
 def _told(failure: Exception | None) -> Response:
     """A single check's answer, with its reason."""
     if failure is None:
-        return Response(200, b"ok", TEXT, _PLAIN)
+        return Response(200, b"ok", TEXT)
     return Response(500, f"internal server error: {failure}\n".encode(), TEXT, _PLAIN)
 
 

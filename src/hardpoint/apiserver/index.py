@@ -1,4 +1,4 @@
-"""`/`: the list of paths this server answers, which is also what an unknown path is answered with."""
+"""`/`: the list of paths this server answers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,5 @@ class Index:
             return None
         if request.method not in ("GET", "HEAD"):
             raise errors.method_not_allowed()
-        return self.page(200)
-
-    def page(self, status: int) -> Response:
-        """The index under any status: kube-apiserver shows it with a 404 for paths outside of `/api` and `/apis`."""
         paths = sorted({path for source in self._sources for path in source()})
-        return Response(status, orjson.dumps({"paths": paths}, option=orjson.OPT_INDENT_2))
+        return Response(200, orjson.dumps({"paths": paths}, option=orjson.OPT_INDENT_2))

@@ -68,6 +68,7 @@ async def list_(call: Call) -> Response:
             meta["remainingItemCount"] = page.token.remaining
     form = answers.form_of(call)
     if form.transform:
+        answers.check_transform(call, form, is_list=True)
         return answers.plain(call.request, form, encode(await _transformed(call, form, page.items, meta)))
     return answers.plain(call.request, form, await _encoded(call, page.items, meta))
 

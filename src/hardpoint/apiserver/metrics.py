@@ -123,7 +123,7 @@ class Metrics:
 
     async def respond(self, request: Request) -> Response | None:
         """The answer to `/metrics`, None for other paths. Raises 405."""
-        if request.path.rstrip("/") != "/metrics":
+        if request.path != "/metrics":
             return None
         if request.method not in ("GET", "HEAD"):
             raise errors.method_not_allowed()

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from hardpoint.machinery import errors
+from hardpoint.machinery.errors import ApiError
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -37,15 +38,27 @@ _PLAIN = Form()
 
 
 @lru_cache(maxsize=1024)
-def choose(accept: str, *, watch: bool = False) -> Form:
-    """The best form for an Accept header. Raises 406."""
+def choose(accept: str, *, watch: bool = False, transforms: bool = True) -> Form:
+    """The best form for an Accept header; without `transforms` what asks for one does not count. Raises 406."""
     if not accept or accept == "*/*" or accept == JSON:
         return _PLAIN
     for media, parameters in clauses(accept):
         form = _form(media, parameters, watch=watch)
-        if form is not None:
+        if form is not None and (transforms or not form.transform):
             return form
     raise errors.not_acceptable(WATCH_OFFERED if watch else OFFERED)
+
+
+@lru_cache(maxsize=1024)
+def check(accept: str, produced: Sequence[str]) -> None:
+    """Raise 406 unless a route that produces these media types has one for the Accept header.
+
+    This comes before the forms are looked at, and is stricter: a route knows its media types by their names only.
+    """
+    wanted = {clause.partition(";")[0].strip() for clause in accept.split(",")}
+    if accept and "*/*" not in wanted and wanted.isdisjoint(produced):
+        message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(produced)}"
+        raise ApiError(406, "NotAcceptable", message, details={})
 
 
 def clauses(accept: str) -> Sequence[tuple[str, dict[str, str]]]:
@@ -54,9 +67,10 @@ def clauses(accept: str) -> Sequence[tuple[str, dict[str, str]]]:
     for clause in accept.split(","):
         media, *rest = (part.strip() for part in clause.split(";"))
         parameters = dict(part.partition("=")[::2] for part in rest if "=" in part)
-        weighted.append((_weight(parameters.pop("q", "1")), media.lower(), parameters))
+        weighted.append((_weight(parameters.pop("q", "1")), media, parameters))
+    # What weighs nothing comes last, but is not refused: so does the reference.
     weighted.sort(key=lambda clause: -clause[0])
-    return [(media, parameters) for weight, media, parameters in weighted if weight > 0]
+    return [(media, parameters) for _, media, parameters in weighted]
 
 
 def _weight(text: str) -> float:
@@ -67,7 +81,7 @@ def _weight(text: str) -> float:
 
 
 def _form(media: str, parameters: dict[str, str], *, watch: bool) -> Form | None:
-    if media in ("*/*", "application/*"):
+    if media in ("*/*", "*", "application/*"):
         media = JSON
     if media not in (JSON, YAML) or (watch and media == YAML):
         return None

@@ -24,6 +24,7 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
+MEDIA_TYPES = frozenset((*OFFERED, APPLY_PATCH))
 OPERATIONS_MAX = 10_000
 
 

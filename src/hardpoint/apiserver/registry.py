@@ -12,6 +12,7 @@ class Registry:
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         self._kinds = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
+        self._groups = {kind.group for kind in self}
         self.generation = 1
 
     def __iter__(self) -> Iterator[Kind]:
@@ -20,14 +21,19 @@ class Registry:
     def find(self, group: str, version: str, plural: str) -> Kind | None:
         return self._kinds.get((group, version, plural))
 
+    def has_group(self, group: str) -> bool:
+        return group in self._groups
+
     def has_group_version(self, group: str, version: str) -> bool:
         return any((kind.group, kind.version) == (group, version) for kind in self)
 
     def add(self, kind: Kind) -> None:
         """Serve `kind` from now on, or serve it anew with other names or verbs."""
         self._kinds[kind.group, kind.version, kind.plural] = kind
+        self._groups.add(kind.group)
         self.generation += 1
 
     def remove(self, kind: Kind) -> None:
         del self._kinds[kind.group, kind.version, kind.plural]
+        self._groups = {kind.group for kind in self}
         self.generation += 1

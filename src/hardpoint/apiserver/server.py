@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from hardpoint.apiserver import admission, version
+from hardpoint.apiserver import admission, health, version
 from hardpoint.apiserver.allotment import ServiceAllotter
 from hardpoint.apiserver.bootstrap import bootstrap
 from hardpoint.apiserver.call import Services
@@ -94,9 +94,14 @@ class ApiServer:
         )
         if response is not None:
             return response
-        if request.path.startswith(("/api/", "/apis/")):
+        if self._is_below_a_group(request.path):
             raise errors.no_such_path()
-        return self._index.page(404)
+        return Response(404, b"404 page not found\n", health.TEXT, (("X-Content-Type-Options", "nosniff"),))
+
+    def _is_below_a_group(self, path: str) -> bool:
+        """Whether a group is asked for a version or kind it does not have; its own Status says so."""
+        root, _, rest = path.removeprefix("/").partition("/")
+        return root == "api" or (root == "apis" and self.registry.has_group(rest.partition("/")[0]))
 
     async def _count_objects(self) -> Mapping[tuple[str, str], int]:
         stored = [kind for kind in self.registry if kind.kind not in VIRTUAL]

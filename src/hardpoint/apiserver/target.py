@@ -55,7 +55,8 @@ def verb_of(target: Target, method: str, *, watch: bool) -> str:
 @lru_cache(maxsize=8192)
 def parse(path: str) -> Target:
     """The target of a percent-encoded path."""
-    raw = path.strip("/").split("/")
+    # Only one slash leads; more may follow.
+    raw = path.removeprefix("/").rstrip("/").split("/")
     segments = [unquote(part) if "%" in part else part for part in raw]
     if segments[0] == "api" and len(segments) >= 3:
         return _resource(path, "", segments[1], segments[2:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
+from hardpoint.apiserver import connect
 from hardpoint.apiserver.binding import bind, bind_by_body
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.create import create
@@ -47,6 +48,8 @@ _SUBRESOURCES: Mapping[str, Mapping[str, Verb]] = {
 
 def find(kind: Kind, subresource: str, verb: str) -> Verb | None:
     """The function for a verb, or None where this server has none."""
+    if subresource in connect.SUBRESOURCES:
+        return connect.connect
     if subresource:
         return _SUBRESOURCES.get(subresource, {}).get(verb)
     if kind.kind == "Binding":

@@ -13,7 +13,7 @@ from random import getrandbits
 from time import perf_counter
 from typing import Any
 
-from hardpoint.apiserver import answers, connect, identity, options, target, verbs
+from hardpoint.apiserver import answers, identity, options, routes, target, verbs
 from hardpoint.apiserver.call import Call, Services
 from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.negotiation import Form, choose
@@ -23,7 +23,6 @@ from hardpoint.apiserver.warnings import warning_headers
 from hardpoint.machinery import durations, errors
 from hardpoint.machinery.errors import ApiError, StoreError
 from hardpoint.machinery.jsontext import encode
-from hardpoint.machinery.kinds import Kind, Subresource
 from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.store.contract import Broken, Corrupt, Full
 
@@ -36,7 +35,6 @@ REQUEST_SECONDS_MAX = 60.0
 _SHORTEST_SECONDS = 0.001
 _READS = frozenset(("get", "list"))
 _LONG_RUNNING = frozenset(("watch", "proxy"))
-_ON_OBJECTS = frozenset(("delete", "get", "patch", "update"))
 _CACHE_CONTROL = ("Cache-Control", "no-cache, private")
 _AUDIT_ID_LENGTH_MAX = 64
 _NOT_IN_TIME = "request did not complete within the allotted timeout"
@@ -61,7 +59,7 @@ class Walk:
         try:
             user = identity.authenticate(request)
             identity.authorize(user, verb, where)
-            if where.resource:
+            if where.resource and self._services.registry.has_group(where.group):
                 response = await self._resource(request, where, verb, user, warnings)
             else:
                 response = await self._paths(request)
@@ -79,13 +77,10 @@ class Walk:
         return response
 
     async def _resource(self, request: Request, where: Target, verb: str, user: User, warnings: list[str]) -> Response:
-        kind, part = self._find(where)
+        kind, part = routes.find(self._services.registry, where)
+        routes.check(request, verb, kind, part, where)
         handler = verbs.find(kind, where.subresource, verb)
-        if where.subresource in connect.SUBRESOURCES:
-            handler = connect.connect
-        elif verb not in (part.verbs if part else kind.verbs) or handler is None:
-            raise errors.method_not_allowed()
-        if not _fits(verb, kind, where):
+        if handler is None:
             raise errors.method_not_allowed()
         if deprecated := DEPRECATED.get((kind.group, kind.version, kind.kind)):
             warnings.append(deprecated)
@@ -95,17 +90,6 @@ class Walk:
             return await handler(call)
         async with asyncio.timeout(seconds):
             return await handler(call)
-
-    def _find(self, where: Target) -> tuple[Kind, Subresource | None]:
-        kind = self._services.registry.find(where.group, where.version, where.resource)
-        if kind is None or (where.namespace and not kind.namespaced and kind.kind != "Namespace"):
-            raise errors.no_such_path()
-        if not where.subresource:
-            return kind, None
-        for part in kind.subresources:
-            if part.name == where.subresource:
-                return kind, part
-        raise errors.no_such_path()
 
     def _finish(self, request: Request, response: Response, warnings: list[str]) -> None:
         """Add the headers every answer has."""
@@ -140,19 +124,10 @@ class Walk:
                     yield chunk
 
 
-def _fits(verb: str, kind: Kind, where: Target) -> bool:
-    """Whether a verb may be used on what the URL names: a collection of one namespace, of all, or an object."""
-    if kind.namespaced and not where.namespace:
-        return verb in ("list", "watch")
-    if where.subresource:
-        return True
-    return bool(where.name) == (verb in _ON_OBJECTS) or verb == "watch"
-
-
 def refusal(request: Request, refused: ApiError) -> Response:
     """A Status in the form the client takes; in JSON if it takes none of ours."""
     try:
-        form = choose(request.headers.get("accept", ""))
+        form = choose(request.headers.get("accept", ""), transforms=False)
     except ApiError:
         form = Form()
     response = answers.plain(request, form, encode(refused.status()), status=refused.code)

@@ -49,7 +49,7 @@ class Discovery:
 
     def respond(self, request: Request) -> Response | None:
         """The answer, or None for a path that is not discovery's. Raises 405 and 406."""
-        path = request.path.strip("/")
+        path = request.path.removeprefix("/").removesuffix("/")
         current = self._current()
         plain = current.legacy.get(path)
         if plain is None:
@@ -59,7 +59,7 @@ class Discovery:
         accept = request.headers.get("accept", "")
         if path in current.aggregated and _wants_aggregated(accept):
             return _revalidated(current.aggregated[path], request.headers.get("if-none-match", ""))
-        return answers.plain(request, negotiation.choose(accept), plain)
+        return answers.plain(request, negotiation.choose(accept, transforms=False), plain)
 
     def paths(self) -> list[str]:
         """Every path that is answered, for the index."""

@@ -82,8 +82,8 @@ class OpenApi:
 
     async def respond(self, request: Request) -> Response | None:
         """The answer, or None for a path that is not OpenAPI's. Raises 405 and 406."""
-        root, _, path = request.path.strip("/").partition("/")
-        if root != "openapi":
+        root, _, path = request.path.removeprefix("/").partition("/")
+        if root != "openapi" or path.endswith("/"):
             return None
         version, _, name = path.partition("/")
         if version == "v2" and not name:

@@ -1,0 +1,201 @@
+"""What kube-apiserver v1.37 answers to requests that are a little off: routes, methods, media types, names.
+
+Every row was compared with the real server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from hardpoint.apiserver.server import ApiServer
+from hardpoint.store.memory import MemoryStore
+from tests.apiserver.asking import Api
+
+IN_DEFAULT = "/api/v1/namespaces/default"
+NO_PATH = "the server could not find the requested resource"
+NO_METHOD = "the server does not allow this method on the requested resource"
+MEDIA = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[Api]:
+    """A running server; what is asked here does not depend on its store."""
+    store = MemoryStore()
+    async with ApiServer(store).running() as server:
+        yield Api(server)
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("/api/v2", id="a version the core group does not have"),
+        pytest.param("/apis/apps/v2", id="a version a group does not have"),
+        pytest.param("/apis/apps/v1/unknowns", id="a kind a version does not have"),
+        pytest.param("/api/v1/pods/x", id="an object outside of its namespace"),
+        pytest.param(f"{IN_DEFAULT}/nodes", id="in a namespace what has none"),
+        pytest.param("/api/v1/bindings", id="across namespaces what cannot be listed"),
+        pytest.param(f"{IN_DEFAULT}/bindings/x", id="an object of what can only be created"),
+        pytest.param("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/x", id="a review by name"),
+        pytest.param(f"{IN_DEFAULT}/pods/x/unknown", id="a part a kind does not have"),
+        pytest.param(f"{IN_DEFAULT}/pods/x/status/y", id="more than a part"),
+        pytest.param(f"{IN_DEFAULT}/pods/x%2Fy", id="a slash in disguise"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+async def test_there_is_no_such_path(api: Api, method: str, path: str) -> None:
+    status, refused = await api.ask(method, path)
+    assert (status, refused["reason"], refused["message"]) == (404, "NotFound", NO_PATH)
+    assert refused["details"] == {}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("/unknown", id="nowhere"),
+        pytest.param("/apis/unknown.example.com", id="no such group"),
+        pytest.param("/apis/unknown.example.com/v1/things", id="a kind of no such group"),
+        pytest.param("//api/v1", id="two slashes lead"),
+        pytest.param("/healthz/", id="health and a slash"),
+        pytest.param("/livez/unknown", id="no such check"),
+        pytest.param("/metrics/", id="metrics and a slash"),
+        pytest.param("/openapi/v2/", id="OpenAPI and a slash"),
+    ],
+)
+async def test_there_is_no_such_page(api: Api, path: str) -> None:
+    answer = await api.send("GET", path)
+    assert (answer.status, answer.body, answer.content_type) == (
+        404,
+        b"404 page not found\n",
+        "text/plain; charset=utf-8",
+    )
+    assert ("X-Content-Type-Options", "nosniff") in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("HEAD", "/api/v1/pods"),
+        ("HEAD", f"{IN_DEFAULT}/pods/x"),
+        ("POST", "/api/v1/pods"),
+        ("PUT", f"{IN_DEFAULT}/pods"),
+        ("POST", f"{IN_DEFAULT}/pods/x"),
+        ("UNKNOWN", f"{IN_DEFAULT}/pods/x"),
+        ("GET", f"{IN_DEFAULT}/pods/x/eviction"),
+        ("POST", f"{IN_DEFAULT}/pods/x/log"),
+        ("DELETE", f"{IN_DEFAULT}/pods/x/exec"),
+        ("DELETE", "/apis/apps/v1/watch/namespaces/default/deployments"),
+        ("PUT", "/api/v1/watch/nodes/x"),
+        ("UNKNOWN", "/api/v1/nodes/x/proxy"),
+    ],
+)
+async def test_a_path_does_not_take_every_method(api: Api, method: str, path: str) -> None:
+    status, refused = await api.ask(method, path)
+    assert (status, refused["reason"], refused["message"]) == (405, "MethodNotAllowed", NO_METHOD)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (f"{IN_DEFAULT}/pods/..", """Name parameter invalid: "..": may not be '..'"""),
+        (f"{IN_DEFAULT}/pods/%2e", """Name parameter invalid: ".": may not be '.'"""),
+        (f"{IN_DEFAULT}/pods/a%25b", """Name parameter invalid: "a%b": may not contain '%'"""),
+        ("/apis/apps/v1/namespaces/default/deployments/../scale", """Name parameter invalid: "..": may not be '..'"""),
+        ("/api/v1/namespaces/../pods", """Namespace parameter invalid: "..": may not be '..'"""),
+    ],
+)
+async def test_a_name_that_none_can_have(api: Api, path: str, message: str) -> None:
+    status, refused = await api.ask("GET", path)
+    assert (status, refused["reason"], refused["message"]) == (400, "BadRequest", message)
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "offered"),
+    [
+        pytest.param("/api/v1/pods", "text/html", f"{MEDIA}, {STREAMS}", id="a list"),
+        pytest.param("/api/v1/pods?watch=1", "text/html", f"{MEDIA}, {STREAMS}", id="a watch"),
+        pytest.param(f"{IN_DEFAULT}/pods/x", "text/html", MEDIA, id="an object, there or not"),
+        pytest.param("/api/v1/nodes/x", "application/*", MEDIA, id="half a wildcard"),
+        pytest.param("/api/v1/nodes/x", "APPLICATION/JSON", MEDIA, id="capitals"),
+        pytest.param(f"{IN_DEFAULT}/pods/x/log", "text/html", f"text/plain, {MEDIA}", id="a log"),
+    ],
+)
+async def test_a_route_answers_in_its_own_media_types(api: Api, path: str, accept: str, offered: str) -> None:
+    status, refused = await api.ask("GET", path, accept=accept)
+    assert (status, refused["reason"]) == (406, "NotAcceptable")
+    assert refused["message"] == f"406: Not Acceptable\n\nAvailable representations: {offered}"
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "message"),
+    [
+        pytest.param(
+            "/api/v1/nodes/x",
+            "application/json;as=Table;g=meta.k8s.io;v=v2",
+            f"only the following media types are accepted: {MEDIA}",
+            id="an unknown version",
+        ),
+        pytest.param(
+            "/apis/apps/v1",
+            "application/json;as=Table;g=meta.k8s.io;v=v1",
+            f"only the following media types are accepted: {MEDIA}",
+            id="discovery is no table",
+        ),
+        pytest.param(
+            "/api/v1/pods?watch=1",
+            "application/yaml",
+            f"only the following media types are accepted: {STREAMS}",
+            id="a watch is no YAML",
+        ),
+        pytest.param(
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+            "you requested PartialObjectMetadata, but the requested object is a list (*rbac.ClusterRoleList)",
+            id="one of a list",
+        ),
+        pytest.param(
+            IN_DEFAULT,
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+            "you requested PartialObjectMetadataList, but the requested object is not a list (*core.Namespace)",
+            id="a list of one",
+        ),
+    ],
+)
+async def test_a_form_that_cannot_be_made(api: Api, path: str, accept: str, message: str) -> None:
+    answer = await api.send("GET", path, accept=accept)
+    assert answer.status == 406
+    if answer.content_type == "application/json":
+        assert (await api.ask("GET", path, accept=accept))[1]["message"] == message
+    else:
+        assert message in answer.body.decode()
+
+
+async def test_a_weight_of_nothing_is_better_than_nothing(api: Api) -> None:
+    assert (await api.send("GET", IN_DEFAULT, accept="application/json;q=0")).status == 200
+    answer = await api.send("GET", IN_DEFAULT, accept="application/json;q=0,application/yaml;q=0.1")
+    assert answer.content_type == "application/yaml"
+
+
+async def test_a_refusal_is_never_a_table(api: Api) -> None:
+    answer = await api.send("GET", "/api/v1/nodes/x", accept="application/yaml;as=Table;g=meta.k8s.io;v=v1")
+    assert (answer.status, answer.content_type) == (404, "application/json")
+
+
+@pytest.mark.parametrize("content_type", ["", "text/plain", "application/json", "application/json-patch"])
+async def test_a_patch_says_its_language(api: Api, content_type: str) -> None:
+    status, refused = await api.ask("PATCH", IN_DEFAULT, b"{}", content_type=content_type)
+    assert (status, refused["message"]) == (415, "415: Unsupported Media Type")
+
+
+async def test_a_content_type_is_well_formed(api: Api) -> None:
+    path, body = f"{IN_DEFAULT}/configmaps", b'{"metadata":{"name":"x"}}'
+    assert (await api.ask("POST", path, body, content_type="application/json;charset"))[0] == 415
+    assert (await api.ask("POST", path, body, content_type="application/json;charset=utf-8"))[0] == 201
+
+
+async def test_a_service_that_is_not_there_has_no_endpoints(api: Api) -> None:
+    status, refused = await api.ask("GET", f"{IN_DEFAULT}/services/x/proxy/")
+    assert (status, refused["message"]) == (503, 'no endpoints available for service "x"')
