@@ -132,7 +132,12 @@ async def test_a_certificate_near_its_end_is_replaced_where_it_is_used(tmp_path:
 
 @pytest.mark.parametrize(
     ("text", "components"),
-    [("all", ("apiserver",)), ("apiserver", ("apiserver",)), (" apiserver,apiserver", ("apiserver",))],
+    [
+        ("all", ("apiserver", "controller-manager")),
+        ("apiserver", ("apiserver",)),
+        (" apiserver,apiserver", ("apiserver",)),
+        ("controller-manager,apiserver", ("controller-manager", "apiserver")),
+    ],
 )
 def test_components(text: str, components: tuple[str, ...]) -> None:
     assert parse_components(text) == components
@@ -140,5 +145,10 @@ def test_components(text: str, components: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("text", ["", "apiserver,", "warp"])
 def test_components_nobody_has(text: str) -> None:
-    with pytest.raises(ConfigError, match="choose from apiserver, or say all"):
+    with pytest.raises(ConfigError, match="choose from apiserver, controller-manager, or say all"):
         parse_components(text)
+
+
+def test_a_cluster_is_nothing_without_its_api_server() -> None:
+    with pytest.raises(ConfigError, match="needs its apiserver; `hardpoint controller-manager` runs that alone"):
+        parse_components("controller-manager")

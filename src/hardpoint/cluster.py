@@ -9,6 +9,7 @@ test fixtures.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import os
@@ -25,12 +26,13 @@ from hardpoint import datadir
 from hardpoint.apiserver import certificates
 from hardpoint.apiserver.certificates import Pki
 from hardpoint.apiserver.http import bind, serve
+from hardpoint.apiserver.identity import MASTERS
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.apiserver.tls import serving_context
 from hardpoint.client.kubeconfig import write_context
 from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
-from hardpoint.machinery.messages import Handler
+from hardpoint.machinery.messages import Handler, User
 from hardpoint.store.contract import Store
 from hardpoint.store.open import STORE_FOLDER, open_store
 
@@ -38,8 +40,9 @@ log = logging.getLogger(__name__)
 
 DEFAULT_PORT = 6443
 OPEN_FILES = 65_536
-COMPONENTS = ("apiserver",)
-"""What a cluster can run."""
+API_SERVER, CONTROLLER_MANAGER = "apiserver", "controller-manager"
+COMPONENTS = (API_SERVER, CONTROLLER_MANAGER)
+"""What a cluster can run; it always runs the first."""
 
 
 class PortTaken(HardpointError):
@@ -93,6 +96,8 @@ def parse_components(text: str) -> tuple[str, ...]:
     for part in asked:
         if part not in COMPONENTS:
             raise ConfigError(f"--components: there is no {part!r}; choose from {', '.join(COMPONENTS)}, or say all")
+    if API_SERVER not in asked:
+        raise ConfigError(f"--components: a cluster needs its {API_SERVER}; `hardpoint {asked[0]}` runs that alone")
     return asked
 
 
@@ -142,6 +147,9 @@ class Cluster:
         self.state = self._introduce(address, pki)
         datadir.write_state(options.data_dir, self.state)
         stack.callback(datadir.remove_state, options.data_dir)
+        if CONTROLLER_MANAGER in options.components:
+            root_ca = pki.certificate("server-ca").read_text()
+            await stack.enter_async_context(_controlled(api.handle, root_ca, self._now))
 
     async def _open_store(self, address: str) -> Store:
         options = self.options
@@ -179,6 +187,25 @@ class Cluster:
             store=options.store,
             components=",".join(options.components),
         )
+
+
+@asynccontextmanager
+async def _controlled(handle: Handler, root_ca: str, now: Callable[[], datetime]) -> AsyncIterator[None]:
+    """Run the controllers until left, beginning when there is nothing else to do: nobody waits for them."""
+
+    async def control() -> None:
+        from hardpoint.client.client import Client
+        from hardpoint.controllers.manager import ControllerManager
+
+        client = Client.in_process(handle, User("system:kube-controller-manager", (MASTERS,)))
+        await ControllerManager(client, root_ca=root_ca, now=now).run()
+
+    async with asyncio.TaskGroup() as tasks:
+        controlling = tasks.create_task(control(), name=CONTROLLER_MANAGER)
+        try:
+            yield
+        finally:
+            controlling.cancel()
 
 
 async def _restore(backup: Path, options: Options) -> None:

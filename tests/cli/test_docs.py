@@ -26,7 +26,7 @@ def section(command: str) -> str:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_flag_is_documented_and_no_other(name: str) -> None:
-    command: click.Command = importlib.import_module(f"hardpoint.cli.{name}").command
+    command: click.Command = importlib.import_module(f"hardpoint.cli.{name.replace('-', '_')}").command
     flags = {
         flag
         for parameter in command.params

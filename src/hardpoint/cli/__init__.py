@@ -14,7 +14,7 @@ import click
 
 from hardpoint.machinery.errors import ConfigError, HardpointError
 
-COMMANDS = ("up", "down", "status", "backup", "apiserver")
+COMMANDS = ("up", "down", "status", "backup", "apiserver", "controller-manager")
 
 EXIT_NO, EXIT_MISUSE = 1, 2
 
@@ -28,7 +28,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"hardpoint.cli.{cmd_name}")
+        module = importlib.import_module(f"hardpoint.cli.{cmd_name.replace('-', '_')}")
         command = module.command
         assert isinstance(command, click.Command)
         return command

@@ -50,7 +50,7 @@ def command(
     client certificate is pki/admin.crt there. No kubeconfig is written.
     """
     from hardpoint.cli import logs, serving
-    from hardpoint.cluster import EtcdFiles, Options, ServingFiles
+    from hardpoint.cluster import API_SERVER, EtcdFiles, Options, ServingFiles
 
     given = (tls_cert_file, tls_private_key_file, client_ca_file)
     own_files = None
@@ -67,5 +67,6 @@ def command(
         store=store,
         etcd=EtcdFiles(etcd_cafile, etcd_certfile, etcd_keyfile),
         serving=own_files,
+        components=(API_SERVER,),
     )
     serving.run(wanted, lambda state: click.echo(state.address))

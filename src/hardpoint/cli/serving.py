@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 
@@ -21,14 +22,23 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+Running = TypeVar("Running")
+
 
 def run(options: Options, on_ready: Callable[[State], None]) -> None:
     """Run the cluster in this process until a signal asks to stop, and stop it in good order."""
+    from hardpoint.cluster import Cluster
+
+    run_until_stopped(Cluster(options).running, lambda cluster: on_ready(cluster.state))
+
+
+def run_until_stopped(
+    start: Callable[[], AbstractAsyncContextManager[Running]], on_ready: Callable[[Running], None]
+) -> None:
+    """Enter what `start` returns, and leave it when a signal asks to stop."""
     import asyncio
 
     import uvloop
-
-    from hardpoint.cluster import Cluster
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()
@@ -41,8 +51,8 @@ def run(options: Options, on_ready: Callable[[State], None]) -> None:
 
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop, number)
-        async with Cluster(options).running() as cluster:
-            on_ready(cluster.state)
+        async with start() as running:
+            on_ready(running)
             await stopped.wait()
 
     uvloop.run(until_stopped())

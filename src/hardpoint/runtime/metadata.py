@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import Iterable
 from typing import Protocol
 
+from hardpoint.client.backoff import Backoff
 from hardpoint.client.client import Client
 from hardpoint.client.events import Event
 from hardpoint.client.options import ALL_NAMESPACES
@@ -62,12 +64,15 @@ class MetadataFollower:
 
     async def run(self) -> None:
         """Follow until cancelled."""
+        backoff = Backoff(random.random)
         async with asyncio.TaskGroup() as tasks:
             while True:
-                await self._rediscover(tasks)
                 self._discovery_changed.clear()
+                await self._rediscover(tasks)
+                # A server that is still starting is not kept waiting for half a minute.
+                patience = self._rediscover_seconds if self._tasks else backoff.next_seconds()
                 try:
-                    async with asyncio.timeout(self._rediscover_seconds):
+                    async with asyncio.timeout(patience):
                         await self._discovery_changed.wait()
                 except TimeoutError:
                     continue
