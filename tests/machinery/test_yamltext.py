@@ -35,6 +35,23 @@ def test_a_string_is_quoted_where_go_would_take_it_for_something_else(text: str)
 
 
 @pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("2026-11-15T11:42:38Z", '"2026-11-15T11:42:38Z"'),
+        ("2026-11-15", '"2026-11-15"'),
+        ("1:20", '"1:20"'),
+        ("12", '"12"'),
+        ("a: b", "'a: b'"),
+        ("a-b", "a-b"),
+        ("10.0.0.1", "10.0.0.1"),
+        ("word " * 20 + "end", "word " * 15 + "word\n  " + "word " * 4 + "end"),
+    ],
+)
+def test_strings_are_quoted_and_folded_as_go_does(value: str, written: str) -> None:
+    assert yamltext.encode({"a": value}).decode() == f"a: {written}\n"
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         ("", None),

@@ -24,6 +24,13 @@ _WORDS: Final[dict[str, Any]] = {
 _INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))", re.ASCII)
 _BASES: Final = (16, 2, 8, 10)
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+# Dates, and numbers to the base 60, are strings to JSON all the same, but not to YAML.
+_DATE = re.compile(
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    r"(?:(?:[Tt]|[ ]+)[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]*)?(?:Z|[-+][0-9]{2}:[0-9]{2})?)?",
+    re.ASCII,
+)
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII)
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _INTEGER_LENGTH_MAX: Final = 100
 _EXPONENT_FROM: Final = 1e21
@@ -61,7 +68,9 @@ def _start(text: str) -> str:
 
 def is_read_as_text(text: str) -> bool:
     """Whether a plain scalar with this text is a string to Go, too."""
-    return isinstance(_meaning(text), str) and text != "<<" and text != "="
+    if not isinstance(_meaning(text), str) or text in ("<<", "="):
+        return False
+    return text[0] not in _NUMBER_STARTS or not (_DATE.fullmatch(text) or _BASE_60.fullmatch(text))
 
 
 def key(value: Any) -> str:

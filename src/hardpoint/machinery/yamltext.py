@@ -20,7 +20,7 @@ SIZE_MAX: Final = 3 * 1024 * 1024
 EXPANDED_SIZE_MAX: Final = 64 * 1024 * 1024
 DEPTH_MAX: Final = 10_000
 _DUPLICATES_MAX: Final = 100
-_LINE_WIDTH: Final = 2**31 - 1
+_LINE_WIDTH: Final = 80
 _COLLECTION_TAGS: Final = (None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 __all__ = ["BadYaml", "Parsed", "encode", "parse"]
