@@ -86,10 +86,7 @@ class ServiceAllotter:
 
     async def _take_asked_ip(self, obj: Json, asked: str, take: Take) -> None:
         if ip_address(asked) not in SERVICE_NETWORK:
-            why = (
-                f"failed to allocate IP {asked}: the provided IP ({asked}) is not in the valid range. "
-                f"The range of valid IPs is {SERVICE_NETWORK}"
-            )
+            why = f"failed to allocate IP {asked}: the provided network does not match the current range"
             raise _invalid(obj, fielderrors.invalid("spec.clusterIPs", [asked], why))
         if not await take(asked):
             why = f"failed to allocate IP {asked}: provided IP is already allocated"
