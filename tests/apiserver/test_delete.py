@@ -107,6 +107,7 @@ async def test_a_namespace_waits_to_be_finalized(api: Api) -> None:
     await api.ok("POST", "/api/v1/namespaces", {"metadata": {"name": "x"}})
     ending = await api.ok("DELETE", "/api/v1/namespaces/x")
     assert ending["status"]["phase"] == "Terminating"
+    assert "deletionGracePeriodSeconds" not in ending["metadata"]
     status, refused = await api.ask("POST", "/api/v1/namespaces/x/configmaps", config_map())
     assert status == 403
     assert refused["details"]["causes"][0]["reason"] == "NamespaceTerminating"

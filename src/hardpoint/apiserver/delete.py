@@ -156,7 +156,8 @@ def _ending(call: Call, old: Json, options: DeleteOptions) -> Json:
         _hurry(call, metadata, seconds)
     else:
         metadata["deletionTimestamp"] = format_time(call.services.now() + timedelta(seconds=seconds))
-        metadata["deletionGracePeriodSeconds"] = seconds
+        if kind != "Namespace":
+            metadata["deletionGracePeriodSeconds"] = seconds
         if metadata.get("generation"):
             metadata["generation"] += 1
     if kind == "Namespace":
