@@ -15,13 +15,16 @@ SUBRESOURCES = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 
 async def connect(call: Call) -> Response:
-    """Always an error, and which one says how far the way leads."""
+    """An error that says how far the way leads, or the empty log of a pod that runs nowhere yet."""
     name = call.target.name
     if call.kind.kind == "Service":
         # Upstream looks for endpoints, not for the service: one that does not exist has none either.
         raise errors.service_unavailable(f'no endpoints available for service "{name}"')
     obj = call.place.found(await find(call))
     if call.kind.kind == "Pod" and not obj["spec"].get("nodeName"):
+        if call.target.subresource == "log":
+            # What has not begun has said nothing yet, and that is no error.
+            return Response(204)
         raise errors.bad_request(f"pod {name} does not have a host assigned")
     node = obj["spec"].get("nodeName", name)
     raise errors.service_unavailable(f'node "{node}" cannot be reached: no node agent is attached to it')
