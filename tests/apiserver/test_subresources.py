@@ -152,3 +152,31 @@ async def test_a_refused_service_gives_back_its_address(api: Api) -> None:
     assert (await api.ask("POST", "/api/v1/namespaces/default/services", body))[0] == 409
     after = await api.ok("GET", "/apis/networking.k8s.io/v1/ipaddresses")
     assert len(after["items"]) == len(before["items"])
+
+
+async def test_an_address_outside_the_network_is_refused(api: Api) -> None:
+    wanted = {"metadata": {"name": "a"}, "spec": {"clusterIP": "10.97.0.1", "ports": [{"port": 80}]}}
+    status, refused = await api.ask("POST", "/api/v1/namespaces/default/services", wanted)
+    assert status == 422
+    assert refused["details"]["causes"][0]["message"] == (
+        'Invalid value: ["10.97.0.1"]: failed to allocate IP 10.97.0.1: '
+        "the provided network does not match the current range"
+    )
+
+
+async def test_a_pod_that_runs_nowhere_has_an_empty_log(api: Api) -> None:
+    await api.ok("POST", PODS, pod())
+    answer = await api.send("GET", f"{PODS}/p/log")
+    assert (answer.status, answer.body) == (204, b"")
+    assert (await api.ask("GET", f"{PODS}/p/exec"))[0] == 400
+
+
+async def test_a_scale_has_a_row_of_its_own(api: Api) -> None:
+    deployments = "/apis/apps/v1/namespaces/default/deployments"
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    await api.ok("POST", deployments, {"metadata": {"name": "web"}, "spec": spec})
+    asked = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    told = await api.ok("GET", f"{deployments}/web/scale", accept=asked)
+    assert [column["name"] for column in told["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    assert told["rows"][0]["cells"][:3] == ["web", 3, 0]

@@ -13,6 +13,7 @@ from hardpoint.apiserver.options import first
 from hardpoint.machinery import errors, yamltext
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Request, Response
 
 Json = dict[str, Any]
@@ -44,17 +45,17 @@ def plain(request: Request, form: Form, wire: bytes, *, status: int = 200) -> Re
     return Response(status, wire)
 
 
-def one(call: Call, wire: bytes, *, status: int = 200) -> Response:
-    """One object of the call's kind."""
+def one(call: Call, wire: bytes, *, status: int = 200, kind: Kind | None = None) -> Response:
+    """One object, of the call's kind unless another one is named."""
     form = form_of(call)
     if form.transform:
         check_transform(call, form, is_list=False)
-        wire = encode(transformed(call, form, [orjson.loads(wire)], {}, single=True))
+        wire = encode(transformed(call, form, [orjson.loads(wire)], {}, single=True, kind=kind))
     return plain(call.request, form, wire, status=status)
 
 
 def value(call: Call, obj: Json, *, status: int = 200) -> Response:
-    """An object that is not of the call's kind: a Status, a Scale, a review."""
+    """An object that has no other forms: a Status, a review."""
     accept = call.request.headers.get("accept", "")
     return plain(call.request, choose(accept, transforms=False), encode(obj), status=status)
 
@@ -71,7 +72,15 @@ def check_transform(call: Call, form: Form, *, is_list: bool) -> None:
     raise ApiError(406, "NotAcceptable", f"you requested {form.transform}, but the requested object {what}")
 
 
-def transformed(call: Call, form: Form, objects: Sequence[Json], list_meta: Json, *, single: bool = False) -> Json:
+def transformed(
+    call: Call,
+    form: Form,
+    objects: Sequence[Json],
+    list_meta: Json,
+    *,
+    single: bool = False,
+    kind: Kind | None = None,
+) -> Json:
     """Objects as a Table, or reduced to their metadata."""
     from hardpoint.machinery import tables  # Not before somebody wants a Table: start-up does not wait for it.
 
@@ -82,8 +91,9 @@ def transformed(call: Call, form: Form, objects: Sequence[Json], list_meta: Json
             raise errors.bad_request(f'unrecognized includeObject value: "{include}"')
         if single and objects:
             list_meta = {"resourceVersion": objects[0]["metadata"].get("resourceVersion", "")}
+        now = call.services.now()
         table = tables.table(
-            call.kind, objects, now=call.services.now(), include_object=include, list_meta=list_meta, single=single
+            kind or call.kind, objects, now=now, include_object=include, list_meta=list_meta, single=single
         )
         return {**table, "apiVersion": api_version}
     if single:

@@ -14,11 +14,14 @@ from hardpoint.apiserver.options import write_options
 from hardpoint.apiserver.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, apply_patch
 from hardpoint.apiserver.update import replace_object
 from hardpoint.machinery import errors, fielderrors, selectors
+from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Response
 
 Json = dict[str, Any]
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
+SCALE = Kind("autoscaling", "v1", KIND, "scale", "scale", namespaced=True, verbs=())
 _COPIED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -44,7 +47,7 @@ def _selector_text(selector: Json) -> str:
 
 
 async def get_scale(call: Call) -> Response:
-    return answers.value(call, scale_of(call.place.found(await find(call))))
+    return _answer(call, call.place.found(await find(call)))
 
 
 async def update_scale(call: Call) -> Response:
@@ -55,7 +58,7 @@ async def update_scale(call: Call) -> Response:
         return _scaled(call, old, scale)
 
     written = await replace_object(call, successor, options, keeps_version=True)
-    return answers.value(call, scale_of(orjson.loads(written)))
+    return _answer(call, orjson.loads(written))
 
 
 async def patch_scale(call: Call) -> Response:
@@ -68,7 +71,11 @@ async def patch_scale(call: Call) -> Response:
         return _scaled(call, old, apply_patch(call, media, scale_of(old), API_VERSION, KIND, options))
 
     written = await replace_object(call, successor, options)
-    return answers.value(call, scale_of(orjson.loads(written)))
+    return _answer(call, orjson.loads(written))
+
+
+def _answer(call: Call, obj: Json) -> Response:
+    return answers.one(call, encode(scale_of(obj)), kind=SCALE)
 
 
 def _scaled(call: Call, old: Json, scale: Json) -> Json:

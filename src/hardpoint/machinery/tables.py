@@ -27,6 +27,15 @@ Json = dict[str, Any]
 _COLUMNS = Path(__file__).parent / "data/columns.json"
 _NAME = ("Name", "string", "name", 0)
 _CREATED_AT = ("Created At", "date", "", 0)
+_UNLISTED = {
+    "autoscaling/v1/scale": (
+        ("Name", "string", "", 0),
+        ("Desired", "integer", "", 0),
+        ("Available", "integer", "", 0),
+        ("Age", "string", "", 0),
+    )
+}
+"""Columns of what is served only beside something else."""
 _AGE_COLUMN = {
     "name": "Age",
     "type": "date",
@@ -124,7 +133,8 @@ def _default_cells(obj: Mapping[str, Any], _: datetime) -> Cells:
 
 @cache
 def _definitions(kind: Kind) -> tuple[Json, ...]:
-    columns = _columns().get(f"{kind.api_version}/{kind.plural}", (_NAME, _CREATED_AT))
+    resource = f"{kind.api_version}/{kind.plural}"
+    columns = _UNLISTED.get(resource) or _columns().get(resource, (_NAME, _CREATED_AT))
     return tuple(_definition(*column) for column in columns)
 
 
