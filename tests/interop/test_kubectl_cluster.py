@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import ssl
 import urllib.request
 
 import pytest
+import yaml
 
 from tests.interop.kubectl import Kubectl
 from tests.interop.samples import deployment, pod
@@ -64,6 +68,10 @@ def test_cluster_info(admin: Kubectl) -> None:
 def test_whoami(admin: Kubectl) -> None:
     user = admin.json("auth", "whoami")["status"]["userInfo"]
     assert user["groups"] == ["system:masters", "system:authenticated"]
+    config = yaml.safe_load(admin.kubeconfig.read_text())
+    certificate = base64.b64decode(config["users"][0]["user"]["client-certificate-data"]).decode()
+    fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
+    assert user["extra"] == {"authentication.kubernetes.io/credential-id": [f"X509SHA256={fingerprint}"]}
 
 
 def test_can_i(admin: Kubectl) -> None:
@@ -85,9 +93,10 @@ def test_proxy(kubectl: Kubectl) -> None:
             assert json.load(answer)["metadata"]["name"] == "web"
 
 
-@pytest.mark.parametrize("arguments", ["logs web", "exec web -- true", "attach web"])
+@pytest.mark.parametrize("arguments", ["exec web -- true", "attach web"])
 def test_pods_that_run_nowhere(kubectl: Kubectl, arguments: str) -> None:
     kubectl.create(pod("web"))
+    assert kubectl("logs", "web").out == ""
     said = kubectl.fails(*arguments.split())
     assert said.endswith(": pod web does not have a host assigned")
 
