@@ -2,7 +2,7 @@
 
 load/          the load generator, in Go, and fallback.py where there is no Go
 generator.py   builds and calls it
-server.py      a running server: started, paused, its memory and processor time read; ours.py and real.py are the two
+server.py      a server: its start, its end, its memory and processor time; ours.py and real.py are the two
 objects.py     what is created
 scenarios.py   what is measured of running servers; starting.py of starts; growth.py as the store fills up
 report.py      medians, ratios, goals, the table

@@ -75,7 +75,7 @@ def _versions(makers: Makers, here: Path) -> dict[str, str]:
 
 
 def _rounds(makers: Makers, load: Generator, here: Path, rounds: int, seconds: float, names: Sequence[str]) -> Measured:
-    """Measure each scenario of each round on one server after the other, the others being paused."""
+    """Measure each scenario of each round on one server after the other, so that both meet the same weather."""
     measured: Measured = defaultdict(lambda: defaultdict(list))
     if STARTING in names:
         for number in range(rounds):
@@ -89,15 +89,12 @@ def _rounds(makers: Makers, load: Generator, here: Path, rounds: int, seconds: f
         for server in servers:
             stack.enter_context(server.running())
             scenarios.prepare(server, load)
-            server.pause()
         for number in range(rounds):
             for scenario in chosen:
                 for server in servers:
-                    server.resume()
                     namespace = f"{scenario.__name__.replace('_', '-')}-{number}"
                     scenarios.make_namespace(server.endpoint, namespace)
                     _note(measured, server, scenario(server, load, seconds, namespace))
-                    server.pause()
     return measured
 
 

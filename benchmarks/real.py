@@ -78,7 +78,7 @@ class Real(Server):
             "tls-private-key-file": pki.key("apiserver"),
             "client-ca-file": pki.certificate("client-ca"),
             "service-account-issuer": "https://kubernetes.default.svc",
-            "service-account-key-file": pki.key("apiserver"),
+            "service-account-key-file": pki.certificate("apiserver"),
             "service-account-signing-key-file": pki.key("apiserver"),
             "service-cluster-ip-range": "10.96.0.0/16",
             "authorization-mode": "RBAC",

@@ -47,6 +47,7 @@ LINES = (
     Line("list_table_mb", "... size", "MB"),
     Line("list_selected_ms", "list 1,000 of 10,000 pods by label", "ms"),
     Line("watch_lost", "1,000 watchers, 1,000 events: lost, doubled, out of order", "", goal=0),
+    Line("watch_resumed", "... watches the server ended, and that were resumed", ""),
     Line("watch_seconds", "... until all have all", "s"),
     Line("watch_per_second", "... deliveries", "/s", more_is_better=True),
     Line("watch_cpu_us", "... processor time a delivery", "µs"),

@@ -1,6 +1,6 @@
 """What is measured of servers that run: each function is one scenario, and returns figures by name.
 
-Every scenario measures one server while the other is paused. What a scenario writes goes into a namespace of its own
+Every scenario measures one server while the other idles. What a scenario writes goes into a namespace of its own
 for every round, so that rounds do not depend on each other.
 """
 
@@ -81,6 +81,7 @@ def watch(server: Server, load: Generator, _seconds: float, namespace: str) -> F
         print(f"  {server.name}: a watch went wrong: {done}")
     return {
         "watch_lost": done["lost"] + done["doubled"] + done["disordered"],
+        "watch_resumed": done["resumed"],
         "watch_seconds": done["seconds"],
         "watch_open_seconds": done["open_seconds"],
         "watch_per_second": done["per_second"],

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import http.client
 import os
-import signal
 import socket
 import ssl
 import subprocess
@@ -24,7 +23,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class NotReady(Exception):
-    """A server ended, or did not become ready in time; its log says why."""
+    """A server ended, or did not become ready in time; the end of its log says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,6 @@ class Server(ABC):
         """End every process, the last one first. Idempotent."""
         while self._processes:
             process = self._processes.pop()
-            process.send_signal(signal.SIGCONT)
             process.terminate()
             try:
                 process.wait(STOP_SECONDS_MAX)
@@ -96,15 +94,6 @@ class Server(ABC):
         finally:
             self.stop()
 
-    def pause(self) -> None:
-        """Take no processor time until `resume`: the other one is being measured."""
-        for process in self._processes:
-            process.send_signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        for process in self._processes:
-            process.send_signal(signal.SIGCONT)
-
     def resident_mb(self) -> float:
         """Memory that is in use now, of all processes together."""
         return sum(_status_kib(process.pid, "VmRSS") for process in self._processes) / 1024
@@ -117,10 +106,15 @@ class Server(ABC):
         while not self._is_ready():
             for process in self._processes:
                 if process.poll() is not None:
-                    raise NotReady(f"{self.name} ended with status {process.returncode}; see {self.directory}/*.log")
+                    raise NotReady(f"{self.name} ended with status {process.returncode}:\n{self._last_words()}")
             if time.perf_counter() > deadline:
-                raise NotReady(f"{self.name} is not ready after {READY_SECONDS_MAX:g} s; see {self.directory}/*.log")
+                raise NotReady(f"{self.name} is not ready after {READY_SECONDS_MAX:g} s:\n{self._last_words()}")
             time.sleep(0.002)
+
+    def _last_words(self) -> str:
+        """The end of each log; the logs themselves go away with the directory."""
+        logs = sorted(self.directory.glob("*.log"))
+        return "\n".join(f"{log.name}: ...{log.read_bytes()[-2000:].decode(errors='replace')}" for log in logs)
 
     def _is_ready(self) -> bool:
         endpoint = self.endpoint

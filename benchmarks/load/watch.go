@@ -3,54 +3,51 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
 
-// watch opens so many watches of a collection, creates `count` objects in it, and checks what each watch receives:
-// every object once, and resourceVersions that only grow.
+// watch opens so many watches of a collection, creates `count` objects in it, and checks what each watcher receives:
+// every object once, and resourceVersions that only grow. A watch that the server ends is resumed where it was, as
+// every client does, and counted.
 func watch(o *options) (map[string]any, error) {
 	body, err := os.ReadFile(o.body)
 	if err != nil {
 		return nil, err
 	}
+	// If events were lost their watcher would wait for ever: what takes this long is given up.
+	patience, cancel := context.WithTimeout(context.Background(), time.Duration(o.seconds*float64(time.Second)))
+	defer cancel()
 	began := time.Now()
-	streams, err := openAll(o)
+	watchers, err := openAll(patience, o)
 	if err != nil {
 		return nil, err
 	}
 	opened := time.Since(began).Seconds()
-	seen := make([]receipt, len(streams))
 	var all sync.WaitGroup
 	first := time.Now()
-	for i, stream := range streams {
+	for _, each := range watchers {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			defer stream.Body.Close()
-			seen[i] = receive(stream, o)
+			each.receive()
 		}()
 	}
-	// If events are lost their watch would never end: what takes this long is given up.
-	patience := time.AfterFunc(time.Duration(o.seconds*float64(time.Second)), func() {
-		for _, stream := range streams {
-			stream.Body.Close()
-		}
-	})
-	defer patience.Stop()
 	written, err := hammer(o, upTo(o.count), poster(o, body))
 	if err != nil {
 		return nil, err
 	}
 	all.Wait()
-	answer := tally(seen, o)
+	answer := tally(watchers, o)
 	seconds := time.Since(first).Seconds()
-	answer["watchers"] = len(streams)
+	answer["watchers"] = len(watchers)
 	answer["events"] = o.count
 	answer["open_seconds"] = opened
 	answer["write_seconds"] = written["seconds"]
@@ -59,89 +56,135 @@ func watch(o *options) (map[string]any, error) {
 	return answer, nil
 }
 
-func openAll(o *options) ([]*http.Response, error) {
-	streams := make([]*http.Response, o.watchers)
+// openAll opens every watch, each on a connection of its own.
+func openAll(patience context.Context, o *options) ([]*watcher, error) {
 	c, err := client(o)
 	if err != nil {
 		return nil, err
 	}
+	version, err := versionOf(c, o)
+	if err != nil {
+		return nil, err
+	}
+	watchers := make([]*watcher, o.watchers)
 	failures := make(chan error, o.watchers)
 	turns := make(chan struct{}, 64)
-	for i := range streams {
+	for i := range watchers {
+		watchers[i] = &watcher{o: o, client: c, patience: patience, version: version, known: make([]bool, o.count)}
 		turns <- struct{}{}
 		go func() {
 			defer func() { <-turns }()
-			var err error
-			streams[i], err = open(c, o)
-			failures <- err
+			failures <- watchers[i].open()
 		}()
 	}
-	for range streams {
+	for range watchers {
 		if err := <-failures; err != nil {
 			return nil, err
 		}
 	}
-	return streams, nil
+	return watchers, nil
 }
 
-// open starts a watch: it is open once the headers are here.
-func open(c *http.Client, o *options) (*http.Response, error) {
-	separator := "?"
-	if strings.Contains(o.path, "?") {
-		separator = "&"
+// versionOf lists the collection, as every client does before it watches.
+func versionOf(c *http.Client, o *options) (int, error) {
+	var buffer bytes.Buffer
+	if err := ask(c, "GET", o.server+o.path, o.accept, nil, &buffer); err != nil {
+		return 0, err
 	}
-	request, err := http.NewRequest("GET", o.server+o.path+separator+"watch=1&timeoutSeconds=600", nil)
+	var listed struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	if err := json.Unmarshal(buffer.Bytes(), &listed); err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(listed.Metadata.ResourceVersion)
+}
+
+// watcher is one client: where it is, and what it got.
+type watcher struct {
+	o        *options
+	client   *http.Client
+	patience context.Context
+	version  int
+	stream   io.ReadCloser
+	known    []bool
+
+	delivered, doubled, disordered, resumed int
+	failure                                 error
+}
+
+// open starts the watch where the watcher is: it is open once the headers are here.
+func (w *watcher) open() error {
+	url := fmt.Sprintf("%s%s?watch=1&timeoutSeconds=600&resourceVersion=%d", w.o.server, w.o.path, w.version)
+	request, err := http.NewRequestWithContext(w.patience, "GET", url, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	request.Header.Set("Accept", o.accept)
+	request.Header.Set("Accept", w.o.accept)
 	request.Header.Set("User-Agent", "hardpoint-load")
-	answer, err := c.Do(request)
-	if err == nil && answer.StatusCode != 200 {
-		err = fmt.Errorf("watch: %s", answer.Status)
+	answer, err := w.client.Do(request)
+	if err != nil {
+		return err
 	}
-	return answer, err
+	w.stream = answer.Body
+	if answer.StatusCode != 200 {
+		return fmt.Errorf("watch: %s", answer.Status)
+	}
+	return nil
 }
 
-type receipt struct {
-	delivered, doubled, disordered int
-	err                            error
+// receive reads until every event is here, through as many streams as that takes.
+func (w *watcher) receive() {
+	for w.failure == nil {
+		w.read()
+		w.stream.Close()
+		if w.delivered == w.o.count || w.failure != nil {
+			return
+		}
+		w.resumed++
+		w.failure = w.open()
+	}
 }
 
 var (
 	versionMark = []byte(`"resourceVersion":"`)
 	nameMark    = []byte(`"name":"`)
+	errorMark   = []byte(`{"type":"ERROR"`)
 )
 
-// receive reads lines until every event is here or the stream ends.
-func receive(stream *http.Response, o *options) receipt {
-	var got receipt
-	known := make([]bool, o.count)
-	newest := 0
-	lines := bufio.NewReaderSize(stream.Body, 32<<10)
-	for got.delivered < o.count {
+// read takes lines until every event is here or the stream ends.
+func (w *watcher) read() {
+	lines := bufio.NewReaderSize(w.stream, 32<<10)
+	for w.delivered < w.o.count {
 		line, err := lines.ReadSlice('\n')
+		if err == io.EOF {
+			return
+		}
+		if err == nil && bytes.HasPrefix(line, errorMark) {
+			err = fmt.Errorf("%.300s", line)
+		}
 		if err != nil {
-			got.err = err
-			return got
+			w.failure = err
+			return
 		}
-		number, isOurs := numberIn(after(line, nameMark), o.prefix)
-		if !isOurs || number >= o.count {
-			continue
+		if number, isOurs := numberIn(after(line, nameMark), w.o.prefix); isOurs && number < w.o.count {
+			w.note(number, after(line, versionMark))
 		}
-		version, _ := strconv.Atoi(string(after(line, versionMark)))
-		if version <= newest {
-			got.disordered++
-		}
-		newest = version
-		if known[number] {
-			got.doubled++
-			continue
-		}
-		known[number] = true
-		got.delivered++
 	}
-	return got
+}
+
+func (w *watcher) note(number int, version []byte) {
+	reached, _ := strconv.Atoi(string(version))
+	if reached <= w.version {
+		w.disordered++
+	}
+	w.version = reached
+	if w.known[number] {
+		w.doubled++
+		return
+	}
+	w.known[number] = true
+	w.delivered++
 }
 
 // after is the text from a mark to the next quote.
@@ -162,24 +205,23 @@ func numberIn(name []byte, prefix string) (int, bool) {
 	return number, err == nil
 }
 
-func tally(seen []receipt, o *options) map[string]any {
-	delivered, doubled, disordered, least := 0, 0, 0, o.count
-	why := ""
-	for _, got := range seen {
-		delivered += got.delivered
-		doubled += got.doubled
-		disordered += got.disordered
-		least = min(least, got.delivered)
-		if got.err != nil {
-			why = got.err.Error()
+func tally(watchers []*watcher, o *options) map[string]any {
+	delivered, doubled, disordered, resumed, why := 0, 0, 0, 0, ""
+	for _, w := range watchers {
+		delivered += w.delivered
+		doubled += w.doubled
+		disordered += w.disordered
+		resumed += w.resumed
+		if w.failure != nil {
+			why = w.failure.Error()
 		}
 	}
 	return map[string]any{
 		"delivered":  delivered,
-		"lost":       len(seen)*o.count - delivered,
+		"lost":       len(watchers)*o.count - delivered,
 		"doubled":    doubled,
 		"disordered": disordered,
-		"least":      least,
+		"resumed":    resumed,
 		"why":        why,
 	}
 }
