@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import ssl
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import orjson
 import pytest
 
+from hardpoint.apiserver.certificates import Pki
 from hardpoint.apiserver.http import Limits
-from hardpoint.machinery.messages import Request, Response, User
-from tests.apiserver.http.talking import echo, get, post, serving, talking
+from hardpoint.machinery.messages import Request, Response
+from tests.apiserver.http.talking import Talk, echo, get, post, serving, talking
 
 SHORT = Limits(
     head_seconds=0.2,
@@ -21,6 +24,9 @@ SHORT = Limits(
     linger_seconds=0.1,
     body_bytes_max=100_000,
 )
+
+PATIENT = replace(SHORT, stall_seconds=1.0)
+"""For clients that take 20 MiB in a little longer than this, and never rest for so long on a busy machine."""
 
 
 async def test_one_connection_many_requests(server_tls: ssl.SSLContext, client_tls: ssl.SSLContext) -> None:
@@ -120,6 +126,25 @@ async def test_a_body_too_large(server_tls: ssl.SSLContext, client_tls: ssl.SSLC
         assert await talk.hear_end() == b""
 
 
+async def test_a_body_too_large_behind_a_request_that_takes_a_while(
+    server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    """The refusal waits for its turn, and is not lost to a reset although the client goes on sending."""
+    began, proceed = asyncio.Event(), asyncio.Event()
+
+    async def handler(request: Request) -> Response:
+        began.set()
+        await proceed.wait()
+        return await echo(request)
+
+    async with serving(handler, server_tls) as server, talking(server.port, client_tls) as talk:
+        talk.say(get("/slow") + post("/", b"x" * 8_000_000))
+        await began.wait()
+        proceed.set()
+        assert (await talk.hear()).body == b"GET /slow? "
+        assert (await talk.hear()).status == 413
+
+
 async def test_headers_too_large(server_tls: ssl.SSLContext, client_tls: ssl.SSLContext) -> None:
     async with serving(echo, server_tls) as server, talking(server.port, client_tls) as talk:
         talk.say(get("/", "X: " + "x" * 1_200_000))
@@ -159,7 +184,7 @@ async def test_a_handler_that_raises_costs_one_answer(
 
 
 async def test_a_client_is_who_its_certificate_says(
-    server_tls: ssl.SSLContext, client_tls: ssl.SSLContext, admin_tls: ssl.SSLContext
+    pki: Pki, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext, admin_tls: ssl.SSLContext
 ) -> None:
     seen: list[Request] = []
 
@@ -173,9 +198,13 @@ async def test_a_client_is_who_its_certificate_says(
                 talk.say(get("/") + get("/"))
                 await talk.hear()
                 await talk.hear()
-    assert [request.peer.certificate for request in seen] == [User("hardpoint-admin", ("system:masters",))] * 2 + [
-        None
-    ] * 2
+    admin, nobody = seen[0].peer.certificate, seen[2].peer.certificate
+    assert admin is not None
+    assert (admin.name, admin.groups) == ("hardpoint-admin", ("system:masters",))
+    encoded = ssl.PEM_cert_to_DER_cert(pki.certificate("admin").read_text())
+    identity = f"X509SHA256={hashlib.sha256(encoded).hexdigest()}"
+    assert admin.extra == {"authentication.kubernetes.io/credential-id": (identity,)}
+    assert nobody is None
     assert seen[0].peer is seen[1].peer
     assert seen[0].peer.address.startswith("127.0.0.1:")
 
@@ -274,6 +303,16 @@ async def test_a_client_that_takes_nothing_is_dropped(server_tls: ssl.SSLContext
         assert watched.sent < 500, "only what the kernel's buffers hold was produced"
 
 
+async def take_slowly(talk: Talk) -> int:
+    """Read an answer's body, in 1.2 seconds for 20 MiB."""
+    head = await talk.hear_head()
+    received = 0
+    while received < int(head.headers["content-length"]):
+        received += len(await talk.reader.readexactly(1 << 20))
+        await asyncio.sleep(0.06)
+    return received
+
+
 async def test_a_client_that_takes_its_time_is_not_dropped(
     server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
 ) -> None:
@@ -283,14 +322,9 @@ async def test_a_client_that_takes_its_time_is_not_dropped(
     async def handler(request: Request) -> Response:
         return Response(200, body)
 
-    async with serving(handler, server_tls, SHORT) as server, talking(server.port, client_tls) as talk:
+    async with serving(handler, server_tls, PATIENT) as server, talking(server.port, client_tls) as talk:
         talk.say(get("/"))
-        head = await talk.hear_head()
-        received = 0
-        while received < int(head.headers["content-length"]):
-            received += len(await talk.reader.readexactly(1 << 20))
-            await asyncio.sleep(0.03)
-        assert received == len(body)
+        assert await take_slowly(talk) == len(body)
 
 
 async def test_a_broken_stream_does_not_look_ended(
@@ -458,15 +492,11 @@ async def test_a_large_answer_is_taken_to_its_end_before_the_connection_closes(
         answered.set()
         return Response(200, body)
 
-    async with serving(handler, server_tls, SHORT) as server, talking(server.port, client_tls) as talk:
+    async with serving(handler, server_tls, PATIENT) as server, talking(server.port, client_tls) as talk:
         talk.say(get("/", "Connection: close" if asked_to_close else "Connection: keep-alive"))
         await answered.wait()
         stopping = None if asked_to_close else asyncio.create_task(server.stop())
-        head = await talk.hear_head()
-        received = 0
-        while received < int(head.headers["content-length"]):
-            received += len(await talk.reader.readexactly(1 << 20))
-            await asyncio.sleep(0.03)
+        assert await take_slowly(talk) == len(body)
         assert await talk.hear_end() == b""
         if stopping is not None:
             await stopping
