@@ -75,8 +75,12 @@ def begin(kind: Kind, obj: Json, *, now: str) -> None:
 
 
 def check_name(obj: Json, name: str) -> None:
-    """Give the object the name of the URL. Raises 400 if it says another."""
-    said = obj["metadata"].setdefault("name", name)
+    """Raises 400 unless the object says the name of the URL."""
+    said = obj["metadata"].get("name")
+    if not said:
+        raise errors.bad_request(
+            f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )
     if said != name:
         raise errors.bad_request(f"the name of the object ({said}) does not match the name on the URL ({name})")
 
