@@ -6,6 +6,7 @@ of every update. A resourceVersion or uid inside the patch is a precondition.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from hardpoint.apiserver import bodies
@@ -13,9 +14,10 @@ from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import Successor, replace
 from hardpoint.machinery import errors, fielderrors, jsonpatch, jsontext, mergepatch, shapes, strategicmerge
-from hardpoint.machinery.fielderrors import show
+from hardpoint.machinery.fielderrors import json_as_go
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.shapes.refusals import json_type
+from hardpoint.machinery.strategiclists import go_text
 
 Json = dict[str, Any]
 
@@ -53,19 +55,34 @@ def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, 
     parsed = _parsed(call.request.body)
     shape = shapes.shape(api_version, kind)
     value = _applied(media, parsed.value, old, shape)
-    for field, expected in (("apiVersion", api_version), ("kind", kind)):
-        if value.get(field) != expected:
-            raise errors.bad_request(f"a patch may not change {field} from {expected!r} to {value.get(field)!r}")
+    _keep_kind(media, value, {"apiVersion": api_version, "kind": kind})
     try:
         decoded = shape.decode(value)
     except shapes.TypeMismatch as wrong:
-        raise _refused(call, str(wrong)) from wrong
-    problems = bodies.strict_problems(shape, value, decoded, parsed.duplicates)
+        raise _refused(media, parsed.value, value, str(wrong)) from wrong
+    problems = _unknown_members(media, parsed.value)
+    problems += bodies.strict_problems(shape, value, decoded, parsed.duplicates)
     if problems and options.field_validation == "Strict":
-        raise _refused(call, f"strict decoding error: {', '.join(problems)}")
+        raise _refused(media, parsed.value, value, f"strict decoding error: {', '.join(problems)}")
     if options.field_validation == "Warn":
         call.warnings += [problem for problem in problems if problem not in call.warnings]
     return decoded.object
+
+
+def _keep_kind(media: str, value: Json, identity: Mapping[str, str]) -> None:
+    """What a patch leaves out of apiVersion and kind stays; what it changes is refused, or of no interest."""
+    for field, expected in identity.items():
+        said = value.get(field)
+        if said is None or media == STRATEGIC_PATCH:
+            value[field] = expected
+        elif said != expected:
+            raise errors.bad_request(f"a patch may not change {field} from {expected!r} to {said!r}")
+
+
+def _unknown_members(media: str, change: Any) -> list[str]:
+    if media != JSON_PATCH:
+        return []
+    return [f'json patch unknown field "{name}"' for name in jsonpatch.unknown_fields(change)]
 
 
 def _parsed(body: bytes) -> jsontext.Parsed:
@@ -79,8 +96,9 @@ def _applied(media: str, change: Any, old: Json, shape: shapes.Shape) -> Json:
     if media == JSON_PATCH:
         return _json_patched(change, old)
     if not isinstance(change, dict):
-        found = json_type(change)
-        raise errors.bad_request(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
+        where = "error decoding patch: " if media == MERGE_PATCH else ""
+        why = f"json: cannot unmarshal {json_type(change)} into Go value of type map[string]interface {{}}"
+        raise errors.bad_request(where + why)
     if media == MERGE_PATCH:
         merged: Json = mergepatch.merge(old, change)
         return merged
@@ -101,7 +119,7 @@ def _json_patched(change: Any, old: Json) -> Json:
     try:
         patched = jsonpatch.apply(old, change)
     except jsonpatch.BadPatch as wrong:
-        raise errors.bad_request(str(wrong)) from wrong
+        raise errors.bad_request(f"error decoding patch: {wrong}") from wrong
     except jsonpatch.PatchFailed as wrong:
         raise errors.unprocessable() from wrong
     if not isinstance(patched, dict):
@@ -109,7 +127,7 @@ def _json_patched(change: Any, old: Json) -> Json:
     return patched
 
 
-def _refused(call: Call, why: str) -> errors.ApiError:
-    body = call.request.body.decode(errors="replace")
-    wrong = fielderrors.FieldError("FieldValueInvalid", "patch", show(body), why)
-    return errors.invalid(call.kind.qualified, call.target.name, [wrong])
+def _refused(media: str, change: Any, patched: Json, why: str) -> errors.ApiError:
+    """422 about the result, or about a strategic patch itself. It names no object, as upstream's does not."""
+    text = go_text(change) if media == STRATEGIC_PATCH else json_as_go(patched)
+    return errors.invalid("", "", [fielderrors.invalid("patch", text, why)])

@@ -195,7 +195,8 @@ def invalid(kind: str, name: str, errors: Sequence[FieldError]) -> ApiError:
     details: Json = {"name": name} if name else {}
     if group:
         details["group"] = group
-    details["kind"] = plain
+    if plain:
+        details["kind"] = plain
     details["causes"] = [error.cause() for error in unique]
     return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {told}', details=details)
 

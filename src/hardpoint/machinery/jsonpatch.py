@@ -21,6 +21,8 @@ COPIED_BYTES_MAX = 3 * 1024 * 1024
 
 _INDEX = re.compile("[+-]?[0-9]{1,18}")
 _JSON_TYPES: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "bool", int: "number"}
+_TEXTS = ("op", "path", "from")
+_MEMBERS = frozenset((*_TEXTS, "value"))
 _MISSING = object()
 
 
@@ -48,14 +50,33 @@ def _operations(patch: Any) -> list[dict[str, Any]]:
     if patch is None:
         return []
     if not isinstance(patch, list):
-        raise BadPatch(f"json: cannot unmarshal {_json_type(patch)} into Go value of type jsonpatch.Patch")
+        raise BadPatch(f"json: cannot unmarshal {_json_type(patch)} into Go value of type []handlers.jsonPatchOp")
     if len(patch) > OPERATIONS_MAX:
         raise BadPatch(f"The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {len(patch)}")
     for operation in patch:
         if operation is not None and not isinstance(operation, dict):
             found = _json_type(operation)
-            raise BadPatch(f"json: cannot unmarshal {found} into Go value of type jsonpatch.Operation")
+            raise BadPatch(f"json: cannot unmarshal {found} into Go value of type handlers.jsonPatchOp")
+        _check_texts(operation or {})
     return [operation or {} for operation in patch]
+
+
+def _check_texts(operation: dict[str, Any]) -> None:
+    for name in _TEXTS:
+        text = operation.get(name)
+        if not isinstance(text, str | None):
+            found = _json_type(text)
+            raise BadPatch(f"json: cannot unmarshal {found} into Go struct field jsonPatchOp.{name} of type string")
+
+
+def unknown_fields(patch: Any) -> list[str]:
+    """The members of operations that mean nothing, each as `[number].name`, in order."""
+    return [
+        f"[{number}].{name}"
+        for number, operation in enumerate(_operations(patch))
+        for name in operation
+        if name not in _MEMBERS
+    ]
 
 
 def _json_type(value: Any) -> str:
