@@ -43,6 +43,12 @@ class Discovery:
         assert self._kinds is not None
         return self._kinds
 
+    async def refresh(self) -> tuple[Kind, ...]:
+        """All of them, asked of the server now. If it does not answer, what was known stays known."""
+        await self._refresh(self._generation)
+        assert self._kinds is not None
+        return self._kinds
+
     async def find(self, name: str) -> Kind:
         """The kind somebody calls `name`. Raises a NotFound if the server has none."""
         wanted = readings(name)

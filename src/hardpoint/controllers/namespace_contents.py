@@ -38,9 +38,8 @@ async def empty(client: Client, namespace: str, elapsed: timedelta) -> Findings:
 
 async def _discover(client: Client, findings: Findings) -> list[Kind]:
     """What can be deleted in a namespace, asked anew: what is overlooked here would outlive it."""
-    client.discovery.forget()
     try:
-        kinds = await client.discovery.kinds()
+        kinds = await client.discovery.refresh()
     except (ApiError, TransportError) as failure:
         findings.undiscovered = str(failure)
         return []

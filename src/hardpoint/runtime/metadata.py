@@ -79,9 +79,8 @@ class MetadataFollower:
 
     async def _rediscover(self, tasks: asyncio.TaskGroup) -> None:
         discovery = self._client.discovery
-        discovery.forget()
         try:
-            wanted = {Resource.of(kind) for kind in followable(await discovery.kinds())}
+            wanted = {Resource.of(kind) for kind in followable(await discovery.refresh())}
         except (ApiError, TransportError) as failure:
             log.warning("resources are not discoverable", extra={"why": str(failure)})
             return

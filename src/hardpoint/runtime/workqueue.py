@@ -35,11 +35,12 @@ class WorkQueue(Generic[Item]):
         self._busy: set[Item] = set()
         self._timers: dict[Item, asyncio.TimerHandle] = {}
         self._failures: dict[Item, int] = {}
+        self._idle = asyncio.Event()
+        self._idle.set()
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nobody looks at anything, and nothing is due now."""
-        return not self._due and not self._busy
+    async def wait_until_idle(self) -> None:
+        """Return once nobody looks at anything and nothing is due; what is to be looked at later does not count."""
+        await self._idle.wait()
 
     def add(self, item: Item) -> None:
         """Have it looked at, now or as soon as the present look at it is over."""
@@ -49,6 +50,7 @@ class WorkQueue(Generic[Item]):
         if item in self._due:
             return
         self._due.add(item)
+        self._idle.clear()
         if item not in self._busy:
             self._ready.put_nowait(item)
 
@@ -87,6 +89,8 @@ class WorkQueue(Generic[Item]):
                 self._busy.discard(item)
                 if item in self._due:
                     self._ready.put_nowait(item)
+                elif not self._due and not self._busy:
+                    self._idle.set()
 
     async def _look(self, look: Callable[[Item], Awaitable[float | None]], item: Item) -> None:
         try:
