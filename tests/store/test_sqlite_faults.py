@@ -75,11 +75,21 @@ async def test_a_full_disk_stops_writes_and_nothing_else(folder: Path) -> None:
         await expect_present(folder / "store", acknowledged)
 
 
-@pytest.mark.parametrize("point", ["store.before_commit", "store.after_commit", "store.before_sweep"])
+POINTS = [
+    "store.before_commit",
+    "store.after_commit",
+    "store.before_publish",
+    "store.before_floor",
+    "store.before_sweep",
+]
+
+
+@pytest.mark.parametrize("point", POINTS)
 async def test_a_failure_around_a_commit_or_a_sweep_breaks_the_store(folder: Path, point: str) -> None:
     store = await SqliteStore.open(folder / "store")
     created = await store.create("/a/1", VALUE)
-    act = store.compact(created) if "sweep" in point else store.update("/a/1", b"new", expected=created)
+    is_compaction = point in ("store.before_floor", "store.before_sweep")
+    act = store.compact(created) if is_compaction else store.update("/a/1", b"new", expected=created)
     with failpoints.armed(f"{point}=error"), pytest.raises(Broken):
         await act
     with pytest.raises(Broken):

@@ -15,7 +15,6 @@ from pathlib import Path
 import apsw
 
 from hardpoint.machinery.errors import StoreError
-from hardpoint.store import failpoints
 from hardpoint.store.contract import (
     Broken,
     Closed,
@@ -172,7 +171,6 @@ class SqliteStore:
         for write in writes:
             del self._under_way[write.key]
         if failure is None:
-            failpoints.hit("store.before_publish")
             self._feed.publish([write.event() for write in writes])
             self._expiry.notice(writes)
         elif isinstance(failure, Broken):

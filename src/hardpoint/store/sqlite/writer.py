@@ -177,6 +177,7 @@ class Writer:
         self._newest += len(writes)
         for revision, write in numbered:
             write.revision = revision
+        failpoints.hit("store.before_publish")
 
     def _insert(self, group: list[tuple[int, Write]]) -> None:
         values: list[int | str | bytes | None] = []
