@@ -17,6 +17,7 @@ from hardpoint.apiserver import answers, identity, options, routes, target, verb
 from hardpoint.apiserver.call import Call, Services
 from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.negotiation import Form, choose
+from hardpoint.apiserver.storefailures import store_failure
 from hardpoint.apiserver.target import Target
 from hardpoint.apiserver.traits import DEPRECATED
 from hardpoint.apiserver.warnings import warning_headers
@@ -24,7 +25,6 @@ from hardpoint.machinery import durations, errors
 from hardpoint.machinery.errors import ApiError, StoreError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Request, Response, User
-from hardpoint.store.contract import Broken, Corrupt, Full
 
 Json = dict[str, Any]
 Paths = Callable[[Request], Awaitable[Response]]
@@ -68,7 +68,7 @@ class Walk:
         except TimeoutError:
             response = refusal(request, errors.timeout(_NOT_IN_TIME))
         except StoreError as failed:
-            response = refusal(request, _store_failure(failed))
+            response = refusal(request, store_failure(failed))
         except Exception:
             log.exception("request failed", extra={"method": request.method, "path": request.path})
             response = refusal(request, errors.internal_error("the server has a defect; its log has the details"))
@@ -136,17 +136,6 @@ def refusal(request: Request, refused: ApiError) -> Response:
         headers.append(("Retry-After", str(refused.retry_after_seconds)))
     response.headers = headers
     return response
-
-
-def _store_failure(failed: StoreError) -> ApiError:
-    """What a client is told when the store cannot; never a stack trace, and never that something was not stored."""
-    if isinstance(failed, Full):
-        return ApiError(507, "InsufficientStorage", f"the store has no space left: {failed}")
-    if isinstance(failed, Corrupt):
-        return ApiError(500, "StoreReadError", str(failed))
-    if isinstance(failed, Broken):
-        return errors.service_unavailable(f"the store must be reopened: {failed}")
-    return errors.service_unavailable(f"the store did not answer: {failed}")
 
 
 def _seconds_allowed(request: Request, verb: str) -> float | None:

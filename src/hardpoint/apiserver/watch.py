@@ -20,8 +20,9 @@ from hardpoint.apiserver.hub import Change, FellBehind
 from hardpoint.apiserver.negotiation import Form
 from hardpoint.apiserver.options import ListOptions, list_options, resource_version
 from hardpoint.apiserver.selection import Selection, select
+from hardpoint.apiserver.storefailures import store_failure
 from hardpoint.machinery import errors
-from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.errors import ApiError, StoreError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.stored import to_wire
@@ -81,6 +82,8 @@ class _Watcher:
             yield _error(refused)
         except FellBehind:
             return
+        except StoreError as failed:
+            yield _error(store_failure(failed))
 
     def _sends_initial_events(self, start: int) -> bool:
         if self._options.initial_events is not None:
