@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,26 +20,32 @@ from tests.interop.kubectl import Kubectl
 _numbers = itertools.count(1)
 
 
-@pytest.fixture(scope="session")
-def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """How to reach a cluster that runs as long as the tests."""
-    folder = tmp_path_factory.mktemp("cluster")
-    config = folder / "kubeconfig"
-    command = [sys.executable, "-m", "hardpoint.cli", "up", "--port", "0", "--store", "sqlite"]
+@contextmanager
+def running_cluster(folder: Path, *options: str) -> Iterator[Path]:
+    """A fresh cluster with its files in `folder`. Yields the kubeconfig of its admin, and checks how it ends."""
+    config, log = folder / "kubeconfig", folder / "log"
+    command = [sys.executable, "-m", "hardpoint.cli", "up", "--port", "0", "--store", "sqlite", *options]
     command += ["--data-dir", str(folder / "data"), "--kubeconfig", str(config), "--use-context"]
     with (
-        (folder / "log").open("w+") as log,
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+        log.open("w") as written,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=written, text=True
+        ) as process,
     ):
         assert process.stdout is not None
-        if not process.stdout.readline().startswith("API"):
-            process.wait()
-            pytest.fail(f"the cluster did not start: {(folder / 'log').read_text()}")
+        assert process.stdout.readline().startswith("API"), f"the cluster did not start: {log.read_text()}"
         yield config
         process.terminate()
         status = process.wait(timeout=30)
-    assert status == 0, (folder / "log").read_text()
-    assert "Traceback" not in (folder / "log").read_text(), (folder / "log").read_text()
+    assert status == 0, log.read_text()
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+@pytest.fixture(scope="session")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """How to reach a cluster that runs as long as the tests."""
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as config:
+        yield config
 
 
 @pytest.fixture(scope="session")
