@@ -159,6 +159,8 @@ class Endpoints:
             for attempt in attempts:
                 attempt.cancel()
             await asyncio.gather(*attempts, return_exceptions=True)
+        if self.is_closed:
+            raise Closed
         for attempt in done:
             return attempt.result()
         raise Unreachable(f"no etcd answers at {self._addresses()}; is it running, and are the certificates right?")

@@ -39,10 +39,11 @@ class DataDirectory:
             self._lock = -1
 
     def _prepare(self) -> None:
-        if not self.path.exists():
-            self.path.mkdir(_PRIVATE_DIRECTORY, parents=True)
-            self.path.chmod(_PRIVATE_DIRECTORY)
-            sync_directory(self.path.parent)
+        missing = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        for folder in reversed(missing):
+            folder.mkdir(_PRIVATE_DIRECTORY)
+            folder.chmod(_PRIVATE_DIRECTORY)
+            sync_directory(folder.parent)
         _refuse_if_open(self.path, 0o022, "written")
         for file in self.path.glob(f"{DATABASE}*"):
             _refuse_if_open(file, 0o077, "read")

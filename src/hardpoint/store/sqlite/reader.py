@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -77,16 +77,13 @@ class Reader:
     async def snapshot(self) -> AsyncIterator[Snapshot]:
         """One state of the store, for as long as the block lasts."""
         async with self._free:
-            snapshot = self._idle.pop() if self._idle else Snapshot(self._path, self._vfs)
-            snapshot.begin()
+            with _reading("the newest state"):
+                snapshot = self._idle.pop() if self._idle else Snapshot(self._path, self._vfs)
+                snapshot.begin()
             try:
                 yield snapshot
             finally:
-                snapshot.end()
-                if self._closed:
-                    snapshot.close()
-                else:
-                    self._idle.append(snapshot)
+                self._take_back(snapshot)
 
     def close(self) -> None:
         """Close what is idle now and, as soon as they end, the snapshots still in use. Idempotent."""
@@ -95,6 +92,18 @@ class Reader:
         for snapshot in self._idle:
             snapshot.close()
         self._idle.clear()
+
+    def _take_back(self, snapshot: Snapshot) -> None:
+        try:
+            snapshot.end()
+        except apsw.Error:
+            # It met damage, of which its reader knows. SQLite gives it up, and so do we.
+            snapshot.close()
+            return
+        if self._closed:
+            snapshot.close()
+        else:
+            self._idle.append(snapshot)
 
     def _one(self, key: str, query: str, bindings: tuple[str | int, ...]) -> KeyValue | None:
         found = self._fetch(key, query, bindings)
@@ -105,8 +114,9 @@ class Reader:
         return rows.key_value(found[0])
 
     def _fetch(self, what: str, query: str, bindings: tuple[str | bytes | int, ...]) -> list[Any]:
+        # All rows are fetched because only a finished statement lets go of its read lock. This is the hottest path:
+        # a context manager would cost a fifth of it.
         try:
-            # All rows are fetched because only a finished statement lets go of its read lock.
             return self._cursor.execute(query, bindings).fetchall()
         except apsw.Error as cause:
             raise _unreadable(what, cause) from cause
@@ -125,30 +135,30 @@ class Snapshot:
         self.revision = cast(int, self._connection.execute(queries.NEWEST).fetchall()[0][0])
 
     def end(self) -> None:
+        # A statement that was not read to its end would keep the transaction open.
         self._cursor.close(force=True)
         self._cursor = self._connection.cursor()
         self._connection.execute("COMMIT")
 
     def close(self) -> None:
-        self._connection.close()
+        self._connection.close(force=True)
 
     async def range(self, prefix: str, start: str, limit: int, revision: int) -> list[KeyValue]:
         """The keys at `revision`, which is this snapshot's or an earlier one. Raises Corrupt."""
         span = (max(prefix, start), _end(prefix))
-        if revision == self.revision:
-            found = self._cursor.execute(queries.RANGE, (*span, limit or -1))
-        else:
-            found = self._cursor.execute(queries.RANGE_AT, (*span, revision, limit or -1))
-        try:
+        with _reading(prefix):
+            if revision == self.revision:
+                found = self._cursor.execute(queries.RANGE, (*span, limit or -1))
+            else:
+                found = self._cursor.execute(queries.RANGE_AT, (*span, revision, limit or -1))
             return await _collect(cast("Iterator[Row]", found))
-        except apsw.Error as cause:
-            raise _unreadable(prefix, cause) from cause
 
     async def count(self, prefix: str) -> int:
         """How many keys there are: it has to look at each of them."""
         total, first, end = 0, prefix, _end(prefix)
         while True:
-            found = self._cursor.execute(queries.COUNT, (first, end, _COUNT_ROWS)).fetchall()
+            with _reading(prefix):
+                found = self._cursor.execute(queries.COUNT, (first, end, _COUNT_ROWS)).fetchall()
             counted, last = cast("tuple[int, str]", found[0])
             total += counted
             if counted < _COUNT_ROWS:
@@ -174,6 +184,15 @@ def _event(row: tuple[Any, ...]) -> Event:
     written, superseded = cast(Row, row[:7]), cast(Row, row[7:])
     before = None if superseded[0] is None else rows.key_value(superseded).value
     return rows.event(written, before)
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Say what could not be read, and why."""
+    try:
+        yield
+    except apsw.Error as cause:
+        raise _unreadable(what, cause) from cause
 
 
 def _unreadable(what: str, cause: apsw.Error) -> StoreError:
