@@ -1,7 +1,8 @@
 """Built-in kinds that are served in two versions: how one becomes the other.
 
 HorizontalPodAutoscaler is stored as autoscaling/v2; what v1 cannot say travels in annotations, as in Kubernetes, so a
-round trip through v1 loses nothing. Events are stored as v1 and shown as events.k8s.io/v1 by renaming fields.
+round trip through v1 loses nothing; `autoscalers` knows their words. Events are stored as v1 and shown as
+events.k8s.io/v1 by renaming fields.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
+
+from hardpoint.machinery import autoscalers
 
 Json = dict[str, Any]
 Face = tuple[str, str, str]
@@ -43,21 +46,18 @@ def _autoscaler_to_v2(obj: Json) -> Json:
     utilization = spec.pop("targetCPUUtilizationPercentage", None)
     if utilization is not None:
         metrics.append(_cpu({"type": "Utilization", "averageUtilization": utilization}))
-    metrics += _taken(annotations, _METRICS, [])
+    metrics += autoscalers.wanted_to_v2(_taken(annotations, _METRICS, []))
     if metrics:
         spec["metrics"] = metrics
-    if behavior := _taken(annotations, _BEHAVIOR, None):
-        spec["behavior"] = behavior
-    current = []
+    if behavior := _taken(annotations, _BEHAVIOR, {}):
+        spec["behavior"] = autoscalers.behaviour_to_v2(behavior)
     utilization = status.pop("currentCPUUtilizationPercentage", None)
-    if utilization is not None:
-        current.append(
-            {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": utilization}}}
-        )
-    current += _taken(annotations, _CURRENT_METRICS, [])
+    current = autoscalers.seen_to_v2(_taken(annotations, _CURRENT_METRICS, []))
+    if utilization is not None and not current:
+        current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": utilization}}}]
     if current:
         status["currentMetrics"] = current
-    if conditions := _taken(annotations, _CONDITIONS, None):
+    if conditions := _taken(annotations, _CONDITIONS, []):
         status["conditions"] = conditions
     return _whole("autoscaling/v2", "HorizontalPodAutoscaler", metadata, annotations, spec=spec, status=status)
 
@@ -71,15 +71,13 @@ def _autoscaler_to_v1(obj: Json) -> Json:
             spec["targetCPUUtilizationPercentage"] = metric["resource"]["target"]["averageUtilization"]
         else:
             others.append(metric)
-    _put(annotations, _METRICS, others)
-    _put(annotations, _BEHAVIOR, spec.pop("behavior", None))
-    others = []
-    for metric in status.pop("currentMetrics", None) or []:
-        if _is_cpu_utilization(metric) and "currentCPUUtilizationPercentage" not in status:
-            status["currentCPUUtilizationPercentage"] = metric["resource"]["current"]["averageUtilization"]
-        else:
-            others.append(metric)
-    _put(annotations, _CURRENT_METRICS, others)
+    _put(annotations, _METRICS, autoscalers.wanted_to_v1(others))
+    if behavior := spec.pop("behavior", None):
+        _put(annotations, _BEHAVIOR, autoscalers.behaviour_to_v1(behavior))
+    current = status.pop("currentMetrics", None) or []
+    for metric in filter(_is_cpu_utilization, current):
+        status["currentCPUUtilizationPercentage"] = metric["resource"]["current"]["averageUtilization"]
+    _put(annotations, _CURRENT_METRICS, autoscalers.seen_to_v1(current))
     _put(annotations, _CONDITIONS, status.pop("conditions", None))
     status.setdefault("currentReplicas", 0)
     status.setdefault("desiredReplicas", 0)
@@ -92,12 +90,14 @@ def _with_annotations(obj: Json) -> tuple[Json, Json]:
 
 
 def _taken(annotations: Json, name: str, absent: Any) -> Any:
-    """What an annotation holds as JSON, removing it; what is not JSON stays where it is."""
+    """What an annotation holds as JSON, removing it; what is not JSON of the right kind stays where it is."""
     if name not in annotations:
         return absent
     try:
         value = orjson.loads(annotations[name])
     except orjson.JSONDecodeError:
+        return absent
+    if type(value) is not type(absent) or not all(isinstance(each, dict) for each in value if type(value) is list):
         return absent
     del annotations[name]
     return value
@@ -127,11 +127,20 @@ _EVENT_NAMES = {
 _CORE_EVENT_NAMES = {core: new for new, core in _EVENT_NAMES.items()}
 
 
-def _renamed(api_version: str, names: Mapping[str, str]) -> Convert:
-    def convert(obj: Json) -> Json:
-        return {names.get(name, name): value for name, value in obj.items()} | {"apiVersion": api_version}
+_REPORTERS = ("reportingController", "reportingInstance")
 
-    return convert
+
+def _event_to_core(obj: Json) -> Json:
+    named = {_EVENT_NAMES.get(name, name): value for name, value in obj.items()}
+    return {"reportingComponent": "", "reportingInstance": "", **named, "apiVersion": "v1"}
+
+
+def _event_from_core(obj: Json) -> Json:
+    named = {_CORE_EVENT_NAMES.get(name, name): value for name, value in obj.items()}
+    for name in _REPORTERS:
+        if not named.get(name):
+            named.pop(name, None)
+    return named | {"apiVersion": "events.k8s.io/v1"}
 
 
 _AUTOSCALER_V1 = ("autoscaling", "v1", "HorizontalPodAutoscaler")
@@ -142,6 +151,6 @@ _EVENT = ("events.k8s.io", "v1", "Event")
 _CONVERSIONS: Mapping[tuple[Face, Face], Convert] = {
     (_AUTOSCALER_V1, _AUTOSCALER_V2): _autoscaler_to_v2,
     (_AUTOSCALER_V2, _AUTOSCALER_V1): _autoscaler_to_v1,
-    (_CORE_EVENT, _EVENT): _renamed("events.k8s.io/v1", _CORE_EVENT_NAMES),
-    (_EVENT, _CORE_EVENT): _renamed("v1", _EVENT_NAMES),
+    (_CORE_EVENT, _EVENT): _event_from_core,
+    (_EVENT, _CORE_EVENT): _event_to_core,
 }
