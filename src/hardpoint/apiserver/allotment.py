@@ -81,6 +81,10 @@ class ServiceAllotter:
             else:
                 spec["clusterIP"] = await _first_free(take, _random_addresses(), "no free cluster IP is left")
         spec["clusterIPs"] = [spec["clusterIP"]]
+        if asked == "None" and not spec.get("selector") and "ipFamilyPolicy" not in spec:
+            # Nobody knows what its endpoints will be, so they may be of either family.
+            spec["ipFamilyPolicy"] = "RequireDualStack"
+            spec["ipFamilies"] = list(dict.fromkeys((*spec.get("ipFamilies", ()), "IPv4", "IPv6")))
         spec.setdefault("ipFamilies", ["IPv4"])
         spec.setdefault("ipFamilyPolicy", "SingleStack")
 
