@@ -15,6 +15,7 @@ from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Request, Response
+from hardpoint.machinery.partial import partial_metadata
 
 Json = dict[str, Any]
 
@@ -84,7 +85,8 @@ def transformed(
     """Objects as a Table, or reduced to their metadata."""
     from hardpoint.machinery import tables  # Not before somebody wants a Table: start-up does not wait for it.
 
-    api_version = f"meta.k8s.io/{form.version}"
+    convert = call.place.convert_in
+    inner = [convert(obj) for obj in objects] if convert else objects
     if form.transform == "Table":
         include = first(call.query, "includeObject") or "Metadata"
         if include not in ("None", "Metadata", "Object"):
@@ -93,25 +95,25 @@ def transformed(
             list_meta = {"resourceVersion": objects[0]["metadata"].get("resourceVersion", "")}
         now = call.services.now()
         table = tables.table(
-            kind or call.kind, objects, now=now, include_object=include, list_meta=list_meta, single=single
+            kind or call.kind,
+            inner,
+            now=now,
+            include_object=include,
+            list_meta=list_meta,
+            single=single,
+            version=form.version,
         )
-        return {**table, "apiVersion": api_version}
+        if include == "Object" and inner is not objects:
+            for row, obj in zip(table["rows"], objects, strict=True):
+                row["object"] = obj
+        return table
     if single:
-        return metadata_only(objects[0], form.version)
-    items = [metadata_only(obj, form.version) for obj in objects]
+        return partial_metadata(inner[0], form.version)
     return {
         "kind": "PartialObjectMetadataList",
-        "apiVersion": api_version,
+        "apiVersion": f"meta.k8s.io/{form.version}",
         "metadata": list_meta,
-        "items": items,
-    }
-
-
-def metadata_only(obj: Json, version: str = "v1") -> Json:
-    return {
-        "kind": "PartialObjectMetadata",
-        "apiVersion": f"meta.k8s.io/{version}",
-        "metadata": obj.get("metadata", {}),
+        "items": [partial_metadata(obj, form.version) for obj in inner] or None,
     }
 
 

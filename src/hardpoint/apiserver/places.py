@@ -58,8 +58,12 @@ class Place:
 
     def item(self, value: bytes, revision: int) -> bytes:
         """A list item's JSON."""
-        if self.convert_out or self.names_items:
+        if self.names_items:
             return self.wire(value, revision)
+        if self.convert_out:
+            obj = self.load(value, revision)
+            del obj["apiVersion"], obj["kind"]
+            return encode(obj)
         return to_item(value, revision)
 
     def found(self, found: KeyValue) -> Json:

@@ -25,6 +25,7 @@ from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError, StoreError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
+from hardpoint.machinery.partial import partial_metadata
 from hardpoint.machinery.stored import to_wire
 from hardpoint.store.contract import Compacted, Page
 
@@ -176,7 +177,7 @@ class _Watcher:
             metadata["annotations"] = annotations
         obj: Json = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata}
         if self._form.transform == "Table":
-            row = {"cells": [], "object": answers.metadata_only(obj, self._form.version)}
+            row = {"cells": [], "object": partial_metadata(obj, self._form.version)}
             obj = {
                 "kind": "Table",
                 "apiVersion": f"meta.k8s.io/{self._form.version}",
@@ -185,7 +186,7 @@ class _Watcher:
                 "rows": [row],
             }
         elif self._form.transform:
-            obj = answers.metadata_only(obj, self._form.version)
+            obj = partial_metadata(obj, self._form.version)
         return encode({"type": "BOOKMARK", "object": obj}) + b"\n"
 
 

@@ -17,6 +17,7 @@ import orjson
 from hardpoint.machinery import jsonpath
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.kinds import Kind, by_kind
+from hardpoint.machinery.partial import partial_metadata
 from hardpoint.machinery.printers import CELLS, access, pods, storage
 from hardpoint.machinery.printers.cells import Cells, ago, at
 from hardpoint.machinery.printers.descriptions import DESCRIPTIONS
@@ -53,24 +54,28 @@ def table(
     include_object: str = "Metadata",
     list_meta: Json | None = None,
     single: bool = False,
+    version: str = "v1",
 ) -> Json:
-    """The Table of objects of one kind. `single` says that they are one object and no list of one.
+    """The Table of objects of one kind, as they are stored. `single` says that they are one object and no list of one.
 
-    Rows carry what `include_object` says: `None`, the `Metadata` or the whole `Object`.
+    Rows carry what `include_object` says: `None`, the `Metadata` or the whole `Object`; `version` is meta.k8s.io's.
     Custom resources get their name and age; `custom_table` knows their own columns.
     """
     key = (kind.group, kind.kind)
     if key not in CELLS and by_kind(kind.api_version, kind.kind) is None:
-        return custom_table((), objects, now=now, include_object=include_object, list_meta=list_meta)
+        return custom_table((), objects, now=now, include_object=include_object, list_meta=list_meta, version=version)
     if key == ("flowcontrol.apiserver.k8s.io", "FlowSchema"):
         objects = [dict(each) for each in access.by_precedence(objects)]
     printer = CELLS.get(key, _default_cells)
-    rows = [_row(printer(obj, now), obj, include_object) for obj in objects]
+    rows = [_row(printer(obj, now), obj, include_object, version) for obj in objects]
     if key == ("", "Pod"):
         _add_pod_conditions(rows, objects)
     if key == ("storage.k8s.io", "StorageClass") and not single:
         _mark_default_class(rows, objects)
-    return _table(list(_definitions(kind)), rows, list_meta)
+    definitions = list(_definitions(kind))
+    # Upstream's printers start with a list of no rows, its default one, which tells when, with no list at all.
+    is_default = any(column["name"] == _CREATED_AT[0] for column in definitions)
+    return _table(definitions, rows or (None if is_default else []), list_meta, version)
 
 
 def custom_table(
@@ -80,6 +85,7 @@ def custom_table(
     now: datetime,
     include_object: str = "Metadata",
     list_meta: Json | None = None,
+    version: str = "v1",
 ) -> Json:
     """The Table of custom resources whose definition has these `additionalPrinterColumns`; none means the age."""
     chosen = list(columns) or [_AGE_COLUMN]
@@ -89,26 +95,26 @@ def custom_table(
     for obj in objects:
         cells = [obj["metadata"].get("name", "")]
         cells += [_custom_cell(find(obj), type_, now) for find, type_ in finders]
-        rows.append(_row(cells, obj, include_object))
-    return _table(definitions, rows, list_meta)
+        rows.append(_row(cells, obj, include_object, version))
+    return _table(definitions, rows, list_meta, version)
 
 
-def _table(definitions: list[Json], rows: list[Json], list_meta: Json | None) -> Json:
+def _table(definitions: list[Json], rows: list[Json] | None, list_meta: Json | None, version: str) -> Json:
     return {
         "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
+        "apiVersion": f"meta.k8s.io/{version}",
         "metadata": list_meta or {},
         "columnDefinitions": definitions,
         "rows": rows,
     }
 
 
-def _row(cells: Cells, obj: Json, include_object: str) -> Json:
+def _row(cells: Cells, obj: Json, include_object: str, version: str) -> Json:
     shown: Json | None = None
     if include_object == "Object":
         shown = obj
     elif include_object == "Metadata":
-        shown = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": obj["metadata"]}
+        shown = partial_metadata(obj, version)
     return {"cells": cells, "object": shown}
 
 

@@ -162,10 +162,10 @@ def condition(kind: str, status: str = "True", **more: str) -> dict[str, str]:
             {
                 "type": "Warning",
                 "reason": "Failed",
-                "note": "no",
-                "regarding": {"kind": "Node"},
+                "message": "no",
+                "involvedObject": {"kind": "Node"},
                 "eventTime": "2026-01-10T11:00:00.000000Z",
-                "reportingController": "scheduler",
+                "reportingComponent": "scheduler",
                 "reportingInstance": "s1",
                 "series": {"count": 7, "lastObservedTime": "2026-01-10T11:59:50.000000Z"},
             },

@@ -52,7 +52,7 @@ CELLS: Mapping[tuple[str, str], Printer] = {
     ("certificates.k8s.io", "PodCertificateRequest"): access.pod_certificate_request,
     ("coordination.k8s.io", "Lease"): core.lease,
     ("discovery.k8s.io", "EndpointSlice"): services.endpoint_slice,
-    ("events.k8s.io", "Event"): core.new_event,
+    ("events.k8s.io", "Event"): core.event,
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): access.flow_schema,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): access.priority_level,
     ("networking.k8s.io", "IPAddress"): services.ip_address,

@@ -112,31 +112,15 @@ def resource_quota(obj: Json, now: datetime) -> Cells:
 
 
 def event(obj: Json, now: datetime) -> Cells:
-    """An event of the core group."""
-    return _event(obj, obj, obj.get("involvedObject") or {}, obj.get("source") or {}, now)
-
-
-def new_event(obj: Json, now: datetime) -> Cells:
-    """An event of events.k8s.io, which calls the same things by other names."""
-    old = {
-        "firstTimestamp": obj.get("deprecatedFirstTimestamp"),
-        "lastTimestamp": obj.get("deprecatedLastTimestamp"),
-        "count": obj.get("deprecatedCount"),
-        "message": obj.get("note"),
-        "reportingComponent": obj.get("reportingController"),
-    }
-    return _event(obj, old, obj.get("regarding") or {}, obj.get("deprecatedSource") or {}, now)
-
-
-def _event(obj: Json, renamed: Json, target: Json, source: Json, now: datetime) -> Cells:
-    first = ago(renamed.get("firstTimestamp") or obj.get("eventTime"), now)
-    last = ago(renamed["lastTimestamp"], now) if renamed.get("lastTimestamp") else first
-    count = renamed.get("count") or 1
+    target, source = obj.get("involvedObject") or {}, obj.get("source") or {}
+    first = ago(obj.get("firstTimestamp") or obj.get("eventTime"), now)
+    last = ago(obj["lastTimestamp"], now) if obj.get("lastTimestamp") else first
+    count = obj.get("count") or 1
     if (series := obj.get("series")) is not None:
         last = ago(series.get("lastObservedTime"), now)
         count = series.get("count", 0)
     kind = target.get("kind", "").lower()
-    component = source.get("component") or renamed.get("reportingComponent") or ""
+    component = source.get("component") or obj.get("reportingComponent") or ""
     instance = source.get("host") or obj.get("reportingInstance") or ""
     return [
         last,
@@ -145,7 +129,7 @@ def _event(obj: Json, renamed: Json, target: Json, source: Json, now: datetime) 
         f"{kind}/{target['name']}" if target.get("name") else kind,
         target.get("fieldPath", ""),
         f"{component}, {instance}" if instance else component,
-        (renamed.get("message") or "").strip(),
+        (obj.get("message") or "").strip(),
         first,
         count,
         name(obj),
