@@ -13,7 +13,7 @@ from random import getrandbits
 from time import perf_counter
 from typing import Any
 
-from hardpoint.apiserver import answers, identity, options, routes, target, verbs
+from hardpoint.apiserver import answers, identity, impersonation, options, routes, target, verbs
 from hardpoint.apiserver.call import Call, Services
 from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.negotiation import Form, choose
@@ -57,7 +57,7 @@ class Walk:
         verb = target.verb_of(where, request.method, watch=options.is_watch(request.query))
         warnings: list[str] = []
         try:
-            user = identity.authenticate(request)
+            user = impersonation.acting_as(identity.authenticate(request), request.headers)
             identity.authorize(user, verb, where)
             if where.resource and self._services.registry.has_group(where.group):
                 response = await self._resource(request, where, verb, user, warnings)
