@@ -214,3 +214,10 @@ async def test_two_faces_of_one_autoscaler(api: Api) -> None:
     assert new["apiVersion"] == "autoscaling/v2"
     assert new["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"] == 70
     assert (await api.ok("GET", f"{v1}/h"))["spec"]["targetCPUUtilizationPercentage"] == 70
+
+
+async def test_a_volume_begins_its_first_phase_when_it_is_created(api: Api) -> None:
+    spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}}
+    made = await api.ok("POST", "/api/v1/persistentvolumes", {"metadata": {"name": "v"}, "spec": spec})
+    began = made["metadata"]["creationTimestamp"]
+    assert made["status"] == {"phase": "Pending", "lastPhaseTransitionTime": began}

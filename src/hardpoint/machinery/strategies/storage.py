@@ -26,6 +26,8 @@ GONE = {
 
 def _volume_create(obj: Json) -> None:
     obj["status"] = {"phase": "Pending"}
+    if created := obj["metadata"].get("creationTimestamp"):
+        obj["status"]["lastPhaseTransitionTime"] = created
 
 
 def _claim_create(obj: Json) -> None:
