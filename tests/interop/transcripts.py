@@ -19,8 +19,9 @@ VARYING = [
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?", "<time>"),
     (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "<time>"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}", "<time>"),
-    (r'resourceVersion: "\d+"', "resourceVersion: <version>"),
-    (r"\b(\d+[smh]){1,2}(?=[ \n]|$)", "<age>"),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC", "<time>"),
+    (r"([rR]esource ?Version: +)\S+", r"\1<version>"),
+    (r"\b(\d+[smh]){1,2}(?= |$)", "<age>"),
     (r"(kube-api-access|LIVE|MERGED)-\w+", r"\1-<random>"),
     (r"\b10\.96\.\d+\.\d+", "<address>"),
     (r"\b3[012]\d{3}/TCP", "<port>/TCP"),
@@ -28,7 +29,8 @@ VARYING = [
     (r"(?<=targetPort: )\d{5}\b", "<port>"),
     (r"127\.0\.0\.1:\d+", "<server>"),
     (r"X509SHA256=[0-9a-f]{64}", "<certificate>"),
-    (r" +(?=\n|$)", ""),
+    (r"^[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ", "<log> "),
+    (r" +$", ""),
 ]
 """What differs between two runs against the same server, and what stands for it."""
 
@@ -66,5 +68,5 @@ def _comparable(said: Said) -> Said:
 
 def _without_varying(text: str) -> str:
     for pattern, instead in VARYING:
-        text = re.sub(pattern, instead, text)
+        text = re.sub(pattern, instead, text, flags=re.MULTILINE)
     return _GAPS.sub(lambda gap: gap[0][:2], text)
