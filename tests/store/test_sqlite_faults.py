@@ -107,10 +107,9 @@ from pathlib import Path
 from hardpoint.store.sqlite import SqliteStore
 
 async def write(store, worker):
-    revision = 0
     for number in range(10**9):
         key = f"/w{worker}/{number % 20}"
-        value = f"{worker}-{number}".encode() * 20
+        value = f"{sys.argv[2]:0>4}-{number:08d}{'x' * 100}".encode()
         found = await store.get(key)
         if found and number % 7 == 3:
             await store.delete(key, expected=found.revision)
@@ -148,8 +147,8 @@ async def test_what_was_acknowledged_survives_a_crash(folder: Path, points: str)
     dice = random.Random(points)
     newest = 1
     known: dict[str, str] = {}
-    for _ in range(10):
-        lines = await asyncio.to_thread(run_and_kill, folder / "store", points, dice.randrange(1, 200))
+    for run in range(10):
+        lines = await asyncio.to_thread(run_and_kill, folder / "store", run, points, dice.randrange(1, 200))
         for line in lines:
             if line.endswith(b"\n"):
                 key, _, value = line.decode().rstrip("\n").partition(" ")
@@ -157,10 +156,10 @@ async def test_what_was_acknowledged_survives_a_crash(folder: Path, points: str)
         newest = await expect_known(folder / "store", known, newest)
 
 
-def run_and_kill(directory: Path, points: str, reports: int) -> list[bytes]:
+def run_and_kill(directory: Path, run: int, points: str, reports: int) -> list[bytes]:
     """What a writing process reported before it was killed, at the latest after so many reports."""
     process = subprocess.Popen(
-        [sys.executable, "-c", CRASHING, str(directory)],
+        [sys.executable, "-c", CRASHING, str(directory), str(run)],
         stdout=subprocess.PIPE,
         env={**os.environ, failpoints.VARIABLE: points},
     )
@@ -185,24 +184,14 @@ async def expect_known(directory: Path, known: dict[str, str], newest: int) -> i
     assert all(len(keys) == 1 for keys in ahead.values()), f"lost writes: {ahead}"
     for keys in ahead.values():
         for key in keys:
-            assert is_one_write_later(known.get(key, ""), found.get(key, "")), f"{key} went back"
+            # Values begin with the number of their run and their write, so that later ones compare as greater.
+            assert not found.get(key) or found[key] > known.get(key, ""), f"{key} went back"
             known[key] = found.get(key, "")
     revision = await store.revision()
     assert revision >= newest, "revisions never go back"
     await store.close()
     assert integrity(directory) == "ok"
     return revision
-
-
-def is_one_write_later(known: str, found: str) -> bool:
-    """A value names its number first: what is found is a delete, or newer than what was reported."""
-    return not found or not known or number_of(found) > number_of(known)
-
-
-def number_of(value: str) -> int:
-    """Values are `worker-number` repeated; all repetitions are alike."""
-    unit = value[: len(value) // 20]
-    return int(unit.partition("-")[2])
 
 
 def integrity(directory: Path) -> str:
