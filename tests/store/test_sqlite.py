@@ -276,6 +276,25 @@ async def test_a_closed_store_says_so(folder: Path) -> None:
     await store.close()
 
 
+async def test_closing_in_the_middle_of_a_compaction_ends_both(folder: Path) -> None:
+    store = await SqliteStore.open(folder)
+    revision = await store.create("/a", b"x")
+    for _ in range(2000):
+        revision = await store.update("/a", b"x", expected=revision)
+    compacting = asyncio.create_task(store.compact(revision))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        await store.close()
+        with pytest.raises(Closed):
+            await compacting
+    store = await SqliteStore.open(folder)
+    await store.compact(revision)
+    assert (await store.range("")).items == [KeyValue("/a", b"x", revision, 2)]
+    with pytest.raises(Compacted):
+        await store.get("/a", revision=revision - 1)
+    await store.close()
+
+
 async def test_compaction_gives_space_back(folder: Path) -> None:
     store = await SqliteStore.open(folder)
     revision = await store.create("/a", b"x" * 10_000)

@@ -21,7 +21,7 @@ import apsw
 
 from hardpoint.machinery.errors import StoreError
 from hardpoint.store import failpoints
-from hardpoint.store.contract import Broken, Event, Full, KeyValue
+from hardpoint.store.contract import Broken, Closed, Event, Full, KeyValue
 from hardpoint.store.sqlite.queries import insert
 from hardpoint.store.sqlite.rows import checksum
 
@@ -118,6 +118,7 @@ class Writer:
         self._broken: Broken | None = None
         self._log_pages = 0
         self._moved_pages = 0
+        self._is_stopping = False
         self._stopped = self._loop.create_future()
         connection.set_wal_hook(self._note_log_pages)
         self._thread = Thread(target=self._run, name="hardpoint store writer", daemon=True)
@@ -128,13 +129,16 @@ class Writer:
         self._queue.put(write)
 
     async def run(self, job: Job) -> Any:
-        """Run housekeeping between two groups and return what it returns. Raises Full or Broken."""
+        """Run housekeeping between two groups and return what it returns. Raises Full, Broken or Closed."""
+        if self._is_stopping:
+            raise Closed
         done = self._loop.create_future()
         self._queue.put(_Task(job, done))
         return await done
 
     async def stop(self) -> None:
         """Commit what was submitted, move the log into the database, close the connection."""
+        self._is_stopping = True
         self._queue.put(None)
         await asyncio.shield(self._stopped)
         self._thread.join()
@@ -149,7 +153,9 @@ class Writer:
             for task in found.tasks:
                 self._perform(task)
             self._checkpoint(is_last=is_last)
-        self._connection.close()
+        # What a broken disk says to closing changes nothing: all that was acknowledged is in the log.
+        with suppress(apsw.Error):
+            self._connection.close()
         self._tell(self._stopped.set_result, None)
 
     def _take(self) -> _Round:
