@@ -17,9 +17,9 @@ CONTESTED = 4
 """So many names are written by everybody; each client also has as many of its own."""
 MAPS = "/api/v1/namespaces/default/configmaps"
 OURS = "labelSelector=chaos"
+MARK = "mark"
 MARK_SECONDS_MAX = 10.0
 
-_MARK = "mark"
 _VERBS = ("create", "update", "patch", "delete", "get")
 _OFTEN = (30, 30, 15, 15, 10)
 _DONE = (200, 201)
@@ -142,7 +142,7 @@ async def replay(server: Server, before: Listing, after: Listing) -> list[Change
                 if event["type"] == "ERROR":
                     assert event["object"]["code"] == 410, event
                     return None
-                if event["object"]["metadata"]["name"] == _MARK and change(event).revision > after.revision:
+                if event["object"]["metadata"]["name"] == MARK and change(event).revision > after.revision:
                     break
                 seen.append(change(event))
     except TimeoutError:
@@ -160,8 +160,8 @@ def watching(after: int) -> str:
 async def _mark(server: Server) -> None:
     wire = await Wire.open(server)
     try:
-        mark = {"metadata": {"name": _MARK, "labels": {"chaos": "yes"}}, "data": {"written": str(time.monotonic())}}
-        answer = await wire.ask("PUT", f"{MAPS}/{_MARK}", mark)
+        mark = {"metadata": {"name": MARK, "labels": {"chaos": "yes"}}, "data": {"written": str(time.monotonic())}}
+        answer = await wire.ask("PUT", f"{MAPS}/{MARK}", mark)
         if answer.status == 404:
             answer = await wire.ask("POST", MAPS, mark)
         assert answer.status in _DONE, answer.body
