@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import os
 import shutil
@@ -33,10 +32,12 @@ def running_cluster(folder: Path, *options: str) -> Iterator[Path]:
         ) as process,
     ):
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("API"), f"the cluster did not start: {log.read_text()}"
-        yield config
-        process.terminate()
-        status = process.wait(timeout=30)
+        try:
+            assert process.stdout.readline().startswith("API"), f"the cluster did not start: {log.read_text()}"
+            yield config
+        finally:
+            process.terminate()
+            status = process.wait(timeout=30)
     assert status == 0, log.read_text()
     assert "Traceback" not in log.read_text(), log.read_text()
 
@@ -79,11 +80,3 @@ def built(program: str) -> str:
     if not path.exists():
         pytest.skip(f"{program} is not built; tools/interop.sh {program} builds it")
     return str(path)
-
-
-def need(module: str) -> None:
-    """Skip unless one of the clients that only `make interop` installs is here."""
-    try:
-        importlib.import_module(module)
-    except ModuleNotFoundError:
-        pytest.skip(f"{module} is not installed; make interop installs it", allow_module_level=True)

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.conftest import need
 from tests.interop.kubectl import Kubectl
 from tests.interop.samples import config_map
 
-need("kopf")
+pytest.importorskip("kopf", reason="make interop installs it")
 
 OPERATOR = """
 import kopf

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.conftest import need
 from tests.interop.samples import config_map, deployment, pod
 
-need("kr8s")
+pytest.importorskip("kr8s", reason="make interop installs it")
 
-import kr8s.asyncio  # noqa: E402  # after `need`
-from kr8s.asyncio.objects import ConfigMap, Deployment, Pod  # noqa: E402
+import kr8s.asyncio  # may be missing
+from kr8s.asyncio.objects import ConfigMap, Deployment, Pod
 
 # It says so of every server newer than itself, and goes on.
 pytestmark = pytest.mark.filterwarnings("ignore:Kubernetes version .* is not supported:UserWarning")

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.interop.conftest import need
 from tests.interop.samples import config_map, deployment, pod
 
-need("kubernetes")
+pytest.importorskip("kubernetes", reason="make interop installs it")
 
-from kubernetes import client, config, dynamic, watch  # noqa: E402  # after `need`
-from kubernetes.utils import create_from_dict  # noqa: E402
+from kubernetes import client, config, dynamic, watch  # may be missing
+from kubernetes.utils import create_from_dict
 
 
 @pytest.fixture

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.conftest import need
 from tests.interop.samples import config_map, deployment
 
-need("lightkube")
+pytest.importorskip("lightkube.core.client", reason="make interop installs it")
 
-from lightkube import ALL_NS, AsyncClient, Client, KubeConfig, codecs  # noqa: E402  # after `need`
-from lightkube.core.exceptions import ApiError  # noqa: E402
-from lightkube.models.autoscaling_v1 import ScaleSpec  # noqa: E402
-from lightkube.resources.apps_v1 import Deployment  # noqa: E402
-from lightkube.resources.core_v1 import ConfigMap, Pod  # noqa: E402
-from lightkube.types import PatchType  # noqa: E402
+from lightkube import ALL_NS, AsyncClient, Client, KubeConfig, codecs  # may be missing
+from lightkube.core.exceptions import ApiError
+from lightkube.models.autoscaling_v1 import ScaleSpec
+from lightkube.resources.apps_v1 import Deployment
+from lightkube.resources.core_v1 import ConfigMap, Pod
+from lightkube.types import PatchType
 
 
 @pytest.fixture
