@@ -295,6 +295,22 @@ async def test_watch_starts_from_now_unless_told() -> None:
     assert (second["watch"], second["resourceVersion"], second["allowWatchBookmarks"]) == ("true", "9", "true")
 
 
+async def test_metadata_only_is_a_matter_of_the_accept_header(caplog: pytest.LogCaptureFixture) -> None:
+    async def said() -> Any:
+        yield b'{"type":"ADDED","object":{"metadata":{"name":"b"}}}\n'
+
+    warning = [("Warning", '299 - "v1 Pod is old"')]
+    listing, watching = Response(200, orjson.dumps(page("a")), headers=warning), Response(200, stream=said())
+    server = Server(listing, watching)
+    listed = await server.client().list("pods", metadata_only=True)
+    async with server.client().list_then_watch("pods", metadata_only=True) as events:
+        names = [item["metadata"]["name"] for item in (*listed["items"], (await anext(events)).object)]
+    assert names == ["a", "b"]
+    wanted = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
+    assert [request.headers["accept"] for request in server.asked] == [wanted.format("List"), wanted.format("")]
+    assert "v1 Pod is old" not in caplog.text
+
+
 async def test_a_refused_watch_raises_before_the_first_event() -> None:
     server = Server(refused(errors.forbidden("pods", "", "no")))
     async with server.client().list_then_watch("pods") as events:

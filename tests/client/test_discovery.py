@@ -117,6 +117,27 @@ async def test_a_server_is_asked_once_and_again_only_for_what_is_missing() -> No
     assert len(await discovery.kinds()) == 2
 
 
+async def test_what_was_known_stays_known_when_a_server_does_not_answer() -> None:
+    server = Server({"/apis": {"items": [group("a.example", "v1", resource("as", "A"))]}}, aggregated=True)
+    discovery = server.discovery()
+    before = await discovery.refresh()
+    document = server.documents.pop("/apis")
+    with pytest.raises(ApiError):
+        await discovery.refresh()
+    assert await discovery.kinds() == before
+    server.documents["/apis"] = {"items": [*document["items"], group("b.example", "v1", resource("bs", "B"))]}
+    assert [kind.kind for kind in await discovery.refresh()] == ["A", "B"]
+
+
+async def test_groups_that_could_not_be_described_are_named() -> None:
+    stale = group("b.example", "v1")
+    stale["versions"][0]["freshness"] = "Stale"
+    server = Server({"/apis": {"items": [group("a.example", "v1", resource("as", "A")), stale]}}, aggregated=True)
+    discovery = server.discovery()
+    assert [kind.kind for kind in await discovery.kinds()] == ["A"]
+    assert discovery.failed == ("b.example/v1",)
+
+
 async def test_a_group_whose_server_is_away_does_not_hide_the_others() -> None:
     versions = [{"groupVersion": "a.example/v1", "version": "v1"}]
     pods = {"name": "pods", "singularName": "", "namespaced": True, "kind": "Pod", "verbs": ["get"]}
@@ -125,8 +146,9 @@ async def test_a_group_whose_server_is_away_does_not_hide_the_others() -> None:
         "/apis": {"groups": [{"name": "a.example", "versions": versions, "preferredVersion": versions[0]}]},
         "/api/v1": {"groupVersion": "v1", "resources": [pods]},
     }
-    kinds = await Server(documents, aggregated=False).discovery().kinds()
-    assert [kind.kind for kind in kinds] == ["Pod"]
+    discovery = Server(documents, aggregated=False).discovery()
+    assert [kind.kind for kind in await discovery.kinds()] == ["Pod"]
+    assert discovery.failed == ("a.example/v1",)
 
 
 @pytest.mark.parametrize("nonsense", [{"items": [3]}, {"items": [{"versions": [{"resources": [{}]}]}]}, {"items": 7}])

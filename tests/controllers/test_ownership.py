@@ -85,7 +85,9 @@ def test_when_an_owner_goes_its_dependents_are_looked_at_and_who_waits_for_it() 
 
 def test_nobody_waits_for_himself() -> None:
     itself = node("x", "x", waits=True)
-    assert graph_of(itself).blocking(itself) == []
+    assert not graph_of(itself).is_blocked(itself)
+    assert graph_of(itself, node("y", "x")).is_blocked(itself)
+    assert not graph_of(itself, node("y", "x", blocks=False)).is_blocked(itself)
 
 
 def test_what_is_no_longer_followed_is_forgotten_without_consequences() -> None:

@@ -18,8 +18,9 @@ Json = dict[str, Any]
 
 PAGE_SIZE = 500
 ACCEPT = "application/json"
-METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+# Servers that cannot cut objects down send them whole.
+METADATA = f"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{ACCEPT}"
+METADATA_LIST = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{ACCEPT}"
 
 
 class Collection:

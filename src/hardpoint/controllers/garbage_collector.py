@@ -69,7 +69,9 @@ class GarbageCollector:
         if node.is_orphaning:
             await self._orphan_dependents(node)
         elif node.is_waiting:
-            await self._go_after_dependents(node)
+            # Its dependents are looked at by themselves, and it again whenever one of them goes or lets it go.
+            if not self.graph.is_blocked(node):
+                await self._drop_finalizer(node, FOREGROUND)
         elif not node.is_going and not self.graph.is_settled(node):
             try:
                 await self._judge(node)
@@ -82,14 +84,6 @@ class GarbageCollector:
             some = dependents[start : start + ORPHANED_AT_ONCE]
             await asyncio.gather(*(self._disown(dependent, {owner.uid}) for dependent in some))
         await self._drop_finalizer(owner, ORPHAN)
-
-    async def _go_after_dependents(self, owner: Node) -> None:
-        blocking = self.graph.blocking(owner)
-        if not blocking:
-            await self._drop_finalizer(owner, FOREGROUND)
-        for dependent in blocking:
-            if not dependent.is_waiting:
-                self.queue.add(dependent.uid)
 
     async def _judge(self, node: Node) -> None:
         """Decide on an object that may have lost its owners, by what the server says now."""

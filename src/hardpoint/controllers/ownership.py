@@ -94,13 +94,10 @@ class Graph:
         """Those that refer to `uid` as an owner, wherever they are."""
         return [self._nodes[dependent] for dependent in self._dependents.get(uid, ())]
 
-    def blocking(self, node: Node) -> list[Node]:
-        """The dependents that `node`, going in the foreground, has to wait for; it does not wait for itself."""
-        return [
-            dependent
-            for dependent in self.dependents(node.uid)
-            if dependent is not node and any(owner.uid == node.uid and owner.blocks for owner in dependent.owners)
-        ]
+    def is_blocked(self, node: Node) -> bool:
+        """Whether `node`, going in the foreground, has to wait for a dependent; it does not wait for itself."""
+        others = (self._nodes[uid] for uid in self._dependents.get(node.uid, ()) if uid != node.uid)
+        return any(owner.uid == node.uid and owner.blocks for other in others for owner in other.owners)
 
     def has_owner(self, dependent: Node, owner: Reference) -> bool:
         """Whether an owner has been seen, is what the reference says, and may own this dependent."""
