@@ -30,7 +30,7 @@ bench: $(VENV)/interop debian ## measure against kube-apiserver and etcd in the 
 	$(BIN)/python -m benchmarks $(ARGS)
 
 chaos: $(VENV)/dev debian ## kill, fill and fuzz, and check that nothing acknowledged was lost
-	$(BIN)/python -m pytest tests/chaos --chaos $(ARGS)
+	$(BIN)/python -m pytest tests/chaos tests/hostile --chaos $(ARGS)
 
 docs: $(VENV)/docs ## build docs/ into site/
 	$(BIN)/zensical build --strict
