@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ Job = Callable[[apsw.Connection], Any]
 """Housekeeping that runs on the writing connection, inside a transaction of its own."""
 
 _ROWS_MAX = 64
+_HANDOVER_SECONDS = 0.0005
 _GROUP_MAX = 1024
 _GROUP_BYTES_MAX = 8 << 20
 _CHECKPOINT_PAGES = 1000
@@ -121,6 +123,8 @@ class Writer:
         self._is_stopping = False
         self._stopped = self._loop.create_future()
         connection.set_wal_hook(self._note_log_pages)
+        # A busy loop keeps Python's lock for 5 ms at a time, which starves the thread: writes waited up to 2 seconds.
+        sys.setswitchinterval(min(sys.getswitchinterval(), _HANDOVER_SECONDS))
         self._thread = Thread(target=self._run, name="hardpoint store writer", daemon=True)
         self._thread.start()
 
