@@ -239,3 +239,44 @@ async def test_a_table_shows_what_an_old_version_cannot_say(api: Api) -> None:
 async def test_a_headless_service_without_selector_may_be_of_both_families(api: Api) -> None:
     made = await api.ok("POST", f"{IN_DEFAULT}/services", {"metadata": {"name": "x"}, "spec": {"clusterIP": "None"}})
     assert (made["spec"]["ipFamilyPolicy"], made["spec"]["ipFamilies"]) == ("RequireDualStack", ["IPv4", "IPv6"])
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("limit=", 'strconv.ParseInt: parsing "": invalid syntax'),
+        ("limit=99999999999999999999", 'strconv.ParseInt: parsing "99999999999999999999": value out of range'),
+        (
+            "resourceVersion=-1",
+            'invalid resource version: resourceVersion: Invalid value: "-1": '
+            'strconv.ParseUint: parsing "-1": invalid syntax',
+        ),
+        (
+            "resourceVersion=99999999999999999999",
+            'invalid resource version: resourceVersion: Invalid value: "99999999999999999999": '
+            'strconv.ParseUint: parsing "99999999999999999999": value out of range',
+        ),
+    ],
+)
+async def test_numbers_are_numbers(api: Api, query: str, message: str) -> None:
+    status, refused = await api.ask("GET", f"/api/v1/pods?{query}")
+    assert (status, refused["message"]) == (400, message)
+
+
+@pytest.mark.parametrize("query", ["labelSelector=%zz", "limit=3;", "resourceVersion=x;y", "watch=FALSE", "watch=0"])
+async def test_what_is_written_wrongly_in_a_query_is_not_there(api: Api, query: str) -> None:
+    assert (await api.ok("GET", f"/api/v1/pods?{query}"))["kind"] == "PodList"
+
+
+async def test_an_exact_list_does_not_wait_for_the_future(api: Api) -> None:
+    status, refused = await api.ask("GET", "/api/v1/pods?resourceVersion=99999&resourceVersionMatch=Exact")
+    assert (status, refused["reason"]) == (504, "Timeout")
+    assert "retryAfterSeconds" not in refused["details"]
+
+
+async def test_nothing_is_exported_any_more(api: Api) -> None:
+    status, refused = await api.ask("GET", f"{IN_DEFAULT}?export=true")
+    assert (status, refused["message"]) == (
+        400,
+        "the export parameter, deprecated since v1.14, is no longer supported",
+    )

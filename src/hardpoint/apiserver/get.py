@@ -15,6 +15,8 @@ async def get(call: Call) -> Response:
     """The object, not older than the resourceVersion asked for."""
     if call.request.query:
         wanted = resource_version(first(call.query, "resourceVersion"))
+        if first(call.query, "export"):
+            raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
         if wanted:
             await wait_until_reached(call.services.store, wanted)
     found = await find(call)

@@ -7,8 +7,6 @@ A continue token remembers the revision of the first page, so that all pages tog
 from __future__ import annotations
 
 import asyncio
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as BadBase64
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +19,7 @@ from hardpoint.apiserver.negotiation import Form
 from hardpoint.apiserver.options import ListOptions, list_options, resource_version
 from hardpoint.apiserver.places import Place
 from hardpoint.apiserver.selection import Selection, select
+from hardpoint.apiserver.tokens import NEWEST, Token, read_token, write_token
 from hardpoint.machinery import errors
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
@@ -29,25 +28,12 @@ from hardpoint.store.contract import Compacted, FutureRevision, KeyValue, Store
 Json = dict[str, Any]
 
 CHUNK = 500
-_CONTINUE_VERSION = "meta.k8s.io/v1"
-_NEWEST = -1
 _TOO_OLD = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list "
     "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
     "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
     "modified, or deleted between the time the first chunk was returned and now may show up in the list."
 )
-
-
-class Token(NamedTuple):
-    """Where a list goes on."""
-
-    revision: int
-    """The revision of the list, or -1 for the newest."""
-    start: str
-    """The first key of the next page, relative to the prefix."""
-    remaining: int
-    """How many keys follow, as far as known; -1 if not."""
 
 
 class Found(NamedTuple):
@@ -113,21 +99,22 @@ async def find(call: Call, options: ListOptions) -> Found:
         return await _page(call.place, store, selection, options, token, revision)
     except Compacted as gone:
         if options.token:
-            again = write_token(Token(_NEWEST, token.start, -1))
+            again = write_token(Token(NEWEST, token.start, -1))
             raise errors.expired(_TOO_OLD, continue_token=again) from gone
         raise errors.expired("The resourceVersion for the provided list is too old.") from gone
     except FutureRevision as future:
-        raise errors.version_too_large(future.revision, future.current) from future
+        raise errors.version_too_large(future.revision, future.current, retry_after_seconds=0) from future
 
 
 async def _revision_to_read(store: Store, options: ListOptions) -> int:
     """The revision to read at; 0 is the newest, and good enough for "not older than N" once N is reached."""
-    wanted = resource_version(options.resource_version)
+    wanted = resource_version(options.resource_version, "invalid resource version: ")
     if not wanted:
         return 0
+    if options.match == "Exact" or (not options.match and options.limit > 0):
+        return wanted
     await wait_until_reached(store, wanted)
-    exact = options.match == "Exact" or (not options.match and options.limit > 0)
-    return wanted if exact else 0
+    return 0
 
 
 async def _page(
@@ -189,33 +176,3 @@ async def _matching(
                 return matching, True
             matching.append(item)
     return matching, False
-
-
-def write_token(token: Token) -> str:
-    """A continue token, opaque to clients; its form is the reference's with one more number."""
-    body = {"v": _CONTINUE_VERSION, "rv": token.revision, "start": token.start}
-    if token.remaining >= 0:
-        body["n"] = token.remaining
-    return urlsafe_b64encode(orjson.dumps(body)).decode().rstrip("=")
-
-
-def read_token(text: str, options: ListOptions) -> Token:
-    """What `write_token` wrote. Raises 400."""
-    if options.resource_version not in ("", "0"):
-        raise errors.bad_request("specifying resource version is not allowed when using continue")
-    try:
-        padded = text + "=" * (-len(text) % 4)
-        if not padded.isascii():
-            raise ValueError("not ASCII")
-        body = orjson.loads(urlsafe_b64decode(padded))
-        version, revision, start = body["v"], body["rv"], body["start"]
-        remaining = body.get("n", -1)
-    except (BadBase64, ValueError, KeyError, TypeError, AttributeError) as wrong:
-        raise errors.bad_request(f"continue key is not valid: {wrong}") from wrong
-    if version != _CONTINUE_VERSION or not isinstance(revision, int) or not isinstance(start, str):
-        raise errors.bad_request("continue key is not valid: incorrect encoded version or fields")
-    if not isinstance(remaining, int) or not start or ".." in start.split("/") or start.startswith("/"):
-        raise errors.bad_request("continue key is not valid: encoded start key is not relative to the list")
-    if revision < _NEWEST or revision == 0:
-        raise errors.bad_request("continue key is not valid: incorrect encoded start resourceVersion")
-    return Token(revision, start, remaining)

@@ -13,18 +13,21 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from hardpoint.machinery import errors, fielderrors
-from hardpoint.machinery.fielderrors import FieldError
+from hardpoint.machinery.fielderrors import FieldError, quote
 
 Query = Mapping[str, Sequence[str]]
 
-_FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_INTEGER_LENGTH_MAX = 20
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _PRINTABLE_MANAGER_MAX = 128
 
 
 @lru_cache(maxsize=4096)
 def parse_query(query: str) -> Query:
-    """The parameters of a query string, each with all its values."""
+    """The parameters of a query string, each with all its values; what is written wrongly is left out, as Go does."""
+    if ";" in query or "%" in query:
+        query = "&".join(part for part in query.split("&") if ";" not in part and not _BAD_ESCAPE.search(part))
     return parse_qs(query, keep_blank_values=True)
 
 
@@ -43,16 +46,20 @@ def _boolean(query: Query, name: str) -> bool | None:
     if not values:
         return None
     # Kubernetes reads booleans of a query leniently: whatever is not clearly false is true.
-    return values[0] not in _FALSE
+    return values[0] != "0" and values[0].lower() != "false"
 
 
 def _integer(query: Query, name: str) -> int | None:
-    text = first(query, name)
-    if not text:
+    if name not in query:
         return None
+    text = first(query, name)
     if not _INTEGER.fullmatch(text):
-        raise errors.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
-    return int(text)
+        why = "invalid syntax"
+    elif len(text) > _INTEGER_LENGTH_MAX or not -(2**63) <= int(text) < 2**63:
+        why = "value out of range"
+    else:
+        return int(text)
+    raise errors.bad_request(f"strconv.ParseInt: parsing {quote(text)}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +143,21 @@ def _watch_contradictions(options: ListOptions) -> list[FieldError]:
     return wrong
 
 
-def resource_version(text: str) -> int:
-    """A resourceVersion as a number; empty is 0. Raises 400."""
+_REVISION_MAX = 2**64 - 1
+
+
+def resource_version(text: str, about: str = "") -> int:
+    """A resourceVersion as a number; empty is 0. Raises 400, whose message begins with what it is `about`."""
     if text in ("", "0"):
         return 0
-    if not (text.isascii() and text.isdigit()) or len(text) > 19:
-        raise errors.bad_request(f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
-    return int(text)
+    if not (text.isascii() and text.isdigit()):
+        why = "invalid syntax"
+    elif len(text) > len(str(_REVISION_MAX)) or int(text) > _REVISION_MAX:
+        why = "value out of range"
+    else:
+        return int(text)
+    wrong = f"Invalid value: {quote(text)}: strconv.ParseUint: parsing {quote(text)}: {why}"
+    raise errors.bad_request(f"{about}resourceVersion: {wrong}")
 
 
 @dataclass(frozen=True, slots=True)

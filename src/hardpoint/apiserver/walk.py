@@ -151,7 +151,9 @@ def _seconds_allowed(request: Request, verb: str) -> float | None:
     try:
         seconds = durations.parse(text) / 1e9
     except durations.BadDuration as wrong:
-        raise errors.bad_request("invalid timeout specified in the request URL") from wrong
+        raise errors.bad_request(f"invalid timeout specified in the request URL - {wrong}") from wrong
+    if seconds <= 0:
+        return limit
     if seconds < _SHORTEST_SECONDS:
         raise TimeoutError
     return min(seconds, limit or REQUEST_SECONDS_MAX)

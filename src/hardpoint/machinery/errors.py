@@ -223,8 +223,8 @@ def timeout(why: str, *, retry_after_seconds: int = 0) -> ApiError:
     return ApiError(504, "Timeout", f"Timeout: {why}", details={}, retry_after_seconds=retry_after_seconds)
 
 
-def version_too_large(wanted: int, current: int) -> ApiError:
+def version_too_large(wanted: int, current: int, *, retry_after_seconds: int = 1) -> ApiError:
     """504 for a read at a resourceVersion that the store has not reached."""
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     message = f"Timeout: Too large resource version: {wanted}, current: {current}"
-    return ApiError(504, "Timeout", message, details={"causes": [cause]}, retry_after_seconds=1)
+    return ApiError(504, "Timeout", message, details={"causes": [cause]}, retry_after_seconds=retry_after_seconds)
