@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -271,6 +271,35 @@ async def test_a_path_that_is_not_served_is_no_absent_owner(bare: World) -> None
         await bare.settle()
         assert asked
         assert await bare.find(kept)
+
+
+async def test_a_careless_server_loses_nothing(bare: World) -> None:
+    """Objects without a uid and owners without a name come from servers behind this one."""
+    kept = await bare.make("kept", owners=[await absent(bare)])
+    made_up = await bare.make("made-up", kind="v1 Secret")
+
+    async def careless(request: Request) -> Response:
+        response = await bare._handle(request)
+        if request.path in ("/api/v1/configmaps", "/api/v1/secrets") and response.stream is not None:
+            response.stream = garbled(response.stream)
+        elif request.path == "/api/v1/namespaces/default/configmaps/kept":
+            response.body = garble(response.body)
+        return response
+
+    def garble(text: bytes) -> bytes:
+        uid = made_up["metadata"]["uid"].encode()
+        return text.replace(b'"apiVersion":"v1","kind":"ConfigMap","name":"nobody",', b"").replace(uid, b"")
+
+    async def garbled(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for line in lines:
+            yield garble(line)
+
+    bare.manager = ControllerManager(Client.in_process(careless, ADMIN))
+    bare.manager.follower.subscribe(bare)
+    async with bare.manager.running():
+        await bare.settle()
+        assert await bare.find(kept)
+        assert await bare.find(made_up)
 
 
 async def release(world: World, obj: Json) -> None:

@@ -171,6 +171,23 @@ async def test_failures_are_told_and_waited_out(
         await bare.until_gone(team)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Response(404, b"404 page not found\n", "text/plain"), id="not served"),
+        pytest.param(Response(405, orjson.dumps(ApiError(405, "MethodNotAllowed", "no").status())), id="not listed"),
+    ],
+)
+async def test_what_is_discovered_but_not_served_keeps_no_namespace(bare: World, answer: Response) -> None:
+    async def partial(request: Request) -> Response:
+        return answer if request.path.endswith("/leases") else await bare._handle(request)
+
+    team = await space(bare)
+    await bare.delete(team)
+    findings = await namespace_contents.empty(Client.in_process(partial, ADMIN), "team", timedelta(0))
+    assert findings.is_empty
+
+
 async def test_a_group_that_cannot_be_discovered_keeps_a_namespace(bare: World) -> None:
     """There may be objects in it."""
     is_stale = True

@@ -47,6 +47,9 @@ class GarbageCollector:
 
     def saw(self, resource: Resource, event: Event) -> None:
         metadata = event.object["metadata"]
+        if not metadata.get("uid"):
+            # Some API servers make their objects up as they are asked for them. Such an object owns nothing.
+            return
         if event.type == "DELETED":
             looks = self.graph.remove(metadata["uid"])
         else:
@@ -133,7 +136,7 @@ class GarbageCollector:
         if self._absent.holds(owner, namespace):
             return None
         found = await self._get(resource, namespace, owner.name)
-        if found is None or found["metadata"]["uid"] != owner.uid:
+        if found is None or found["metadata"].get("uid") != owner.uid:
             self._absent.add(owner, namespace)
             return None
         return found
@@ -174,7 +177,7 @@ class GarbageCollector:
             return
 
         def without(listed: list[Json]) -> list[Json]:
-            return [owner for owner in listed if owner["uid"] not in owners]
+            return [owner for owner in listed if owner.get("uid") not in owners]
 
         await self._change_owners(node, latest, without)
 

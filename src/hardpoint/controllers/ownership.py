@@ -71,10 +71,11 @@ def node_of(resource: Resource, metadata: Json) -> Node:
 
 
 def references(metadata: Json) -> Iterator[Reference]:
-    """An object's owners, as its metadata names them."""
+    """An object's owners, as its metadata names them. What a careless server left out is empty and found nowhere."""
     for owner in metadata.get("ownerReferences") or ():
         blocks = bool(owner.get("blockOwnerDeletion"))
-        yield Reference(owner["uid"], owner["apiVersion"], owner["kind"], owner["name"], blocks)
+        uid, api_version = owner.get("uid", ""), owner.get("apiVersion", "")
+        yield Reference(uid, api_version, owner.get("kind", ""), owner.get("name", ""), blocks)
 
 
 class Graph:
