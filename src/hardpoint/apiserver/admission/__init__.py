@@ -10,6 +10,7 @@ from hardpoint.apiserver.admission.default_storage_class import DefaultStorageCl
 from hardpoint.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
 from hardpoint.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
 from hardpoint.apiserver.admission.priority import Priority
+from hardpoint.apiserver.admission.runtime_class import RuntimeClass
 from hardpoint.apiserver.admission.service_account import ServiceAccount
 from hardpoint.apiserver.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from hardpoint.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
@@ -17,7 +18,7 @@ from hardpoint.apiserver.admission.taint_nodes_by_condition import TaintNodesByC
 
 def chain(reader: Reader) -> Chain:
     """Every plugin that is on by default."""
-    accounts, priority = ServiceAccount(), Priority()
+    accounts, priority, runtime_class = ServiceAccount(), Priority(), RuntimeClass()
     mutating: list[Mutates] = [
         NamespaceLifecycle(),
         accounts,
@@ -26,7 +27,8 @@ def chain(reader: Reader) -> Chain:
         DefaultTolerationSeconds(),
         DefaultStorageClass(),
         StorageObjectInUseProtection(),
+        runtime_class,
         DefaultIngressClass(),
         CertificateRequester(),
     ]
-    return Chain(mutating, [accounts, priority], reader)
+    return Chain(mutating, [accounts, priority, runtime_class], reader)
