@@ -36,6 +36,7 @@ def read(call: Call, api_version: str, kind: str, *, field_validation: str = "Wa
     media = media_type(call.request.headers.get("content-type", ""))
     value, duplicates = _parse(call.request.body, media, api_version, kind)
     got_version, got_kind = value["apiVersion"], value["kind"]
+    call.given = value
     _check_registered(got_version, got_kind, kind)
     shape = shapes.shape(got_version, got_kind)
     try:

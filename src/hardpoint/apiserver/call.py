@@ -60,6 +60,8 @@ class Call:
     user: User
     warnings: list[str] = field(default_factory=list)
     """Each becomes a Warning header of the answer."""
+    given: Any = None
+    """The body, or what a patch made of the object, before it was decoded as its kind."""
 
     @property
     def place(self) -> Place:

@@ -7,6 +7,7 @@ from typing import Any
 from hardpoint.apiserver import answers, bodies, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.traits import KEEPS_STATUS_ON_CREATE, TTL_SECONDS, has_status
 from hardpoint.apiserver.zero import zero_status
@@ -67,7 +68,7 @@ async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
     strategies.prepare_create(kind, obj)
     wrong = validation.on_create(kind, obj)
     if wrong:
-        raise errors.invalid(kind.qualified, obj["metadata"].get("name", ""), wrong)
+        raise errors.invalid(kind.qualified, obj["metadata"].get("name", ""), as_given(wrong, call.given))
     call.warnings += strategies.warn_create(kind, obj)
     strategies.canonicalize(kind, obj)
     await admission.validate(attributes)

@@ -1,7 +1,7 @@
 """PATCH: a change of an object, told in one of three languages.
 
 The patch is applied to the object as clients see it, the result is decoded like a PUT's body, and then takes the way
-of every update. A resourceVersion or uid inside the patch is a precondition.
+of every update. A resourceVersion inside the patch is a precondition.
 """
 
 from __future__ import annotations
@@ -45,9 +45,18 @@ def successor(call: Call, media: str, options: WriteOptions) -> Successor:
     """From an object to the same object patched."""
 
     async def patched(old: Json) -> Json:
-        return apply_patch(call, media, old, call.kind.api_version, call.kind.kind, options)
+        new = apply_patch(call, media, old, call.kind.api_version, call.kind.kind, options)
+        _check_uid(call, new["metadata"].get("uid"), old["metadata"].get("uid"))
+        return new
 
     return patched
+
+
+def _check_uid(call: Call, said: str | None, uid: str | None) -> None:
+    """Another uid is a conflict in a PUT, but in a patch it is a change of what cannot change. Raises 422."""
+    if said and said != uid:
+        wrong = fielderrors.invalid("metadata.uid", said, "field is immutable")
+        raise errors.invalid(call.kind.qualified, call.target.name, [wrong])
 
 
 def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, options: WriteOptions) -> Json:
@@ -56,6 +65,7 @@ def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, 
     shape = shapes.shape(api_version, kind)
     value = _applied(media, parsed.value, old, shape)
     _keep_kind(media, value, {"apiVersion": api_version, "kind": kind})
+    call.given = value
     try:
         decoded = shape.decode(value)
     except shapes.TypeMismatch as wrong:

@@ -13,6 +13,7 @@ from hardpoint.apiserver import answers, bodies, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.create import create_object
+from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.endpoints import keep_to_endpoint
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.traits import CREATED_BY_UPDATE, NEEDS_RESOURCE_VERSION, TTL_SECONDS
@@ -117,7 +118,7 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> N
     else:
         wrong = validation.on_part_update(kind, subresource, new, old)
     if wrong:
-        raise errors.invalid(kind.qualified, call.target.name, wrong)
+        raise errors.invalid(kind.qualified, call.target.name, as_given(wrong, call.given))
     call.warnings += strategies.warn_update(kind, new, old)
     await admission.validate(attributes)
 
