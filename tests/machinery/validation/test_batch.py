@@ -97,7 +97,7 @@ def cron_job(**spec: Any) -> Json:
         ),
         (
             {"successPolicy": {"rules": []}},
-            ['spec.successPolicy: Invalid value: {"rules":[]}: requires indexed completion mode'],
+            ['spec.successPolicy: Invalid value: {"Rules":[]}: requires indexed completion mode'],
         ),
         (
             {**INDEXED, "successPolicy": {"rules": [{"succeededIndexes": "0-1,1"}, {"succeededCount": 4}]}},

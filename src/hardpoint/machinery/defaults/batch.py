@@ -44,7 +44,7 @@ def _job_spec(spec: Json) -> None:
     policy = spec.get("podFailurePolicy") or {}
     for rule in policy.get("rules") or ():
         for pattern in rule.get("onPodConditions") or ():
-            pattern.setdefault("status", "True")
+            pattern["status"] = pattern.get("status") or "True"
 
 
 DEFAULTS: Mapping[str, Callable[[Json], None]] = {"CronJob": _cron_job, "Job": _job}

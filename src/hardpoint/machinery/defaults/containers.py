@@ -61,8 +61,8 @@ def _probe(obj: Json) -> None:
     obj.setdefault("failureThreshold", 3)
     _http_get(obj.get("httpGet"))
     grpc = obj.get("grpc")
-    if grpc is not None:
-        grpc.setdefault("service", "")
+    if grpc is not None and grpc.get("service") is None:
+        grpc["service"] = ""
 
 
 def _http_get(obj: Json | None) -> None:

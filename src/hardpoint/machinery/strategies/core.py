@@ -111,6 +111,16 @@ def _warn_quota(obj: Json) -> list[str]:
     return told
 
 
+def _node_create(obj: Json) -> None:
+    obj["spec"].pop("configSource", None)
+    obj.get("status", {}).pop("config", None)
+
+
+def _node_update(obj: Json, old: Json) -> None:
+    if "configSource" not in old["spec"]:
+        obj["spec"].pop("configSource", None)
+
+
 def _warn_node(obj: Json, old: Json | None = None) -> list[str]:
     spec = obj["spec"]
     told = []
@@ -126,10 +136,12 @@ def _warn_node(obj: Json, old: Json | None = None) -> list[str]:
 CREATE = {
     "Namespace": _namespace_create,
     "LimitRange": _limit_range_create,
+    "Node": _node_create,
     "ServiceAccount": _service_account,
 }
 UPDATE = {
     "Namespace": _namespace_update,
+    "Node": _node_update,
     "Secret": _secret_update,
     "ServiceAccount": _service_account,
 }

@@ -40,7 +40,8 @@ def _container(container: Json) -> None:
             _drop(probe.get("grpc"), "mode")
     lifecycle = container.get("lifecycle")
     if lifecycle is not None:
-        lifecycle.pop("stopSignal", None)
+        if lifecycle.pop("stopSignal", None) is not None and not lifecycle:
+            del container["lifecycle"]
         for name in ("postStart", "preStop"):
             _drop((lifecycle.get(name) or {}).get("httpGet"), "protocol")
     for mount in container.get("volumeMounts") or ():

@@ -156,12 +156,21 @@ def _warn_endpoints(obj: Json, old: Json | None = None) -> list[str]:
 
 
 def _slice(obj: Json, old: Json | None = None) -> None:
-    """The wire format of stored slices knows no empty list, only none."""
+    """The wire format of stored slices knows no empty list, only none; v1 does not write the old topology."""
     for field in ("endpoints", "ports"):
         obj[field] = obj.get(field) or None
+    if old is None or old.get("endpoints") != obj["endpoints"]:
+        for endpoint in obj["endpoints"] or ():
+            endpoint.pop("deprecatedTopology", None)
+
+
+def _warn_slice(obj: Json, old: Json | None = None) -> list[str]:
+    if obj.get("addressType") == "FQDN" and (old is None or old.get("addressType") != "FQDN"):
+        return ["spec.addressType: FQDN endpoints are deprecated"]
+    return []
 
 
 CREATE = {"Service": _create, "EndpointSlice": _slice}
 UPDATE = {"Service": _update, "EndpointSlice": _slice}
-WARN_CREATE = {"Service": _warn_service, "Endpoints": _warn_endpoints}
+WARN_CREATE = {"Service": _warn_service, "Endpoints": _warn_endpoints, "EndpointSlice": _warn_slice}
 WARN_UPDATE = WARN_CREATE

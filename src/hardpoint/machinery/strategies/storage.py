@@ -23,6 +23,11 @@ GONE = {
     "rbd": ("rbd", "v1.28", "v1.31"),
 }
 
+TOKENS_IN_SECRETS = (
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true"
+    " to prevent possible logging of tokens in volume attributes"
+)
+
 
 def _volume_create(obj: Json) -> None:
     obj["status"] = {"phase": "Pending"}
@@ -93,7 +98,20 @@ def _warn_claim(obj: Json, old: Json | None = None) -> list[str]:
     return told
 
 
+def _warn_driver(obj: Json, old: Json | None = None) -> list[str]:
+    """A driver that asks for tokens is told once where they should go: when it begins to ask, or asks for others."""
+    spec = obj["spec"]
+    requests, before = spec.get("tokenRequests"), old["spec"].get("tokenRequests") if old else None
+    if requests and requests != before and "serviceAccountTokenInSecrets" not in spec:
+        return [TOKENS_IN_SECRETS]
+    return []
+
+
 CREATE = {"PersistentVolume": _volume_create, "PersistentVolumeClaim": _claim_create, "CSINode": _csi_node}
 UPDATE = {"PersistentVolumeClaim": _claim_update, "CSINode": _csi_node}
-WARN_CREATE = {"PersistentVolume": _warn_volume, "PersistentVolumeClaim": _warn_claim}
+WARN_CREATE = {
+    "CSIDriver": _warn_driver,
+    "PersistentVolume": _warn_volume,
+    "PersistentVolumeClaim": _warn_claim,
+}
 WARN_UPDATE = WARN_CREATE

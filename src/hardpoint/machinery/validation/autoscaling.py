@@ -26,7 +26,7 @@ def _autoscaler(obj: Json, old: Json | None = None) -> Errors:
     least, most = spec["minReplicas"], spec.get("maxReplicas", 0)
     if most < least:
         errors.append(invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"))
-    _reference(errors, "spec.scaleTargetRef", spec.get("scaleTargetRef") or {}, needs_group=True)
+    _scale_target(errors, spec.get("scaleTargetRef") or {}, old["spec"].get("scaleTargetRef") or {} if old else None)
     if obj["apiVersion"] != "autoscaling/v1":
         _metrics(errors, "spec.metrics", spec.get("metrics") or [], least)
         for direction in ("scaleUp", "scaleDown"):
@@ -40,7 +40,14 @@ def _autoscaler(obj: Json, old: Json | None = None) -> Errors:
     return errors
 
 
-def _reference(errors: Errors, path: str, reference: Json, *, needs_group: bool) -> None:
+def _scale_target(errors: Errors, target: Json, before: Json | None) -> None:
+    """The version of a target that stays what it was is not looked at; the core group has one kind that scales."""
+    stays = before is not None and all(target.get(field) == before.get(field) for field in ("apiVersion", "kind"))
+    needs_group = target.get("kind") != "ReplicationController"
+    _reference(errors, "spec.scaleTargetRef", target, needs_group=needs_group, checks_version=not stays)
+
+
+def _reference(errors: Errors, path: str, reference: Json, *, needs_group: bool, checks_version: bool = True) -> None:
     for field in ("kind", "name"):
         value = reference.get(field, "")
         if value:
@@ -48,6 +55,8 @@ def _reference(errors: Errors, path: str, reference: Json, *, needs_group: bool)
         else:
             errors.append(required(f"{path}.{field}"))
     version = reference.get("apiVersion", "")
+    if not checks_version:
+        return
     if version.count("/") > 1:
         errors.append(invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
     elif needs_group and not version.rpartition("/")[0]:

@@ -17,6 +17,7 @@ from hardpoint.machinery.fielderrors import (
     too_many,
 )
 from hardpoint.machinery.validation.metadata import non_negative
+from hardpoint.machinery.validation.rules import as_go_struct
 
 Json = dict[str, Any]
 Errors = list[FieldError]
@@ -50,7 +51,13 @@ def pod_failure_policy(errors: Errors, path: str, spec: Json) -> None:
 def success_policy(errors: Errors, path: str, spec: Json) -> None:
     policy = spec["successPolicy"]
     if spec.get("completionMode", "NonIndexed") != "Indexed":
-        errors.append(invalid(path, policy, "requires indexed completion mode"))
+        shown = as_go_struct(
+            Rules=[
+                {"SucceededIndexes": rule.get("succeededIndexes"), "SucceededCount": rule.get("succeededCount")}
+                for rule in policy.get("rules") or ()
+            ]
+        )
+        errors.append(FieldError("FieldValueInvalid", path, shown, "requires indexed completion mode"))
         return
     rules = policy.get("rules") or []
     if not rules:

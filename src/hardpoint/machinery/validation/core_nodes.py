@@ -20,6 +20,7 @@ def on_create(obj: Json) -> Errors:
     # Upstream tells taints as part of the metadata, where they once were.
     _taints(errors, "metadata.taints", obj["spec"].get("taints") or [])
     _amounts(errors, obj.get("status") or {})
+    _swap(errors, (obj.get("status") or {}).get("nodeInfo") or {})
     _pod_cidrs(errors, "spec.podCIDRs", obj["spec"].get("podCIDRs") or [])
     return errors
 
@@ -74,12 +75,23 @@ def _unique_addresses(errors: Errors, path: str, values: list[Json]) -> None:
         seen.add(key)
 
 
+def _swap(errors: Errors, info: Json) -> None:
+    capacity = (info.get("swap") or {}).get("capacity")
+    if capacity is not None and capacity <= 0:
+        errors.append(invalid("metadata.nodeSwapStatus.capacity", capacity, rules.POSITIVE))
+
+
 def _pod_cidrs(errors: Errors, path: str, cidrs: list[str]) -> None:
     for index, cidr in enumerate(cidrs):
         errors += invalids(at(path, index), cidr, addresses.legacy_cidr(cidr))
     if len(cidrs) < 2:
         return
     parsed = [addresses.parse_cidr(cidr) for cidr in cidrs]
+    if None in parsed:
+        index = parsed.index(None)
+        why = f"invalid CIDR[{index}]: <nil> (invalid CIDR address: {cidrs[index]})"
+        told = f"invalid PodCIDRs. failed to check with dual stack with error:{why}"
+        errors.append(FieldError("InternalError", path, "", told))
     versions = {cidr.address.version for cidr in parsed if cidr is not None}
-    if len(cidrs) > 2 or len(versions) < 2:
+    if len(cidrs) > 2 or len(versions) < 2 or None in parsed:
         errors.append(invalid(path, cidrs, "may specify no more than one CIDR for each IP family"))

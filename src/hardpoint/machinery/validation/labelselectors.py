@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hardpoint.machinery import names
-from hardpoint.machinery.fielderrors import FieldError, forbidden, invalid, invalids, required
+from hardpoint.machinery.fielderrors import FieldError, forbidden, invalid, invalids, json_as_go, required
 
 Json = dict[str, Any]
 
@@ -40,6 +40,18 @@ def has_invalid_values(selector: Json | None) -> bool:
         for expression in (selector or {}).get("matchExpressions") or ()
         for value in expression.get("values") or ()
     )
+
+
+def shown(selector: Json | None) -> str:
+    """A selector as Go prints it: in the order of the struct's fields, not sorted."""
+    if selector is None:
+        return "null"
+    expressions = [
+        {field: each[field] for field in ("key", "operator", "values") if field in each}
+        for each in selector.get("matchExpressions") or ()
+    ]
+    fields = {"matchLabels": dict(sorted((selector.get("matchLabels") or {}).items())), "matchExpressions": expressions}
+    return json_as_go({field: value for field, value in fields.items() if value})
 
 
 def is_empty(selector: Json) -> bool:

@@ -35,6 +35,9 @@ NAME_FORMS: Mapping[tuple[str, str], NameForm] = {
     ("apps", "StatefulSet"): names.dns_label,
     ("apiregistration.k8s.io", "APIService"): names.path_segment,
     ("certificates.k8s.io", "CertificateSigningRequest"): names.path_segment,
+    # Its own form is in `networking.py`.
+    ("networking.k8s.io", "IPAddress"): lambda name: [],
+    ("policy", "PodDisruptionBudget"): names.path_segment,
     ("certificates.k8s.io", "ClusterTrustBundle"): names.path_segment,
     (_RBAC, "ClusterRole"): names.path_segment,
     (_RBAC, "ClusterRoleBinding"): names.path_segment,
@@ -45,6 +48,12 @@ NAME_FORMS: Mapping[tuple[str, str], NameForm] = {
 
 # These are questions, not objects: they are answered and forgotten, and nobody asks what they are called.
 UNNAMED = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
+
+STANDARD_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
+# The groups whose validation does not ask where a finalizer comes from.
+TAKES_ANY_FINALIZER = frozenset(
+    {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "policy"}
+)
 
 _IMMUTABLE_FIELDS = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
@@ -61,6 +70,8 @@ def on_create(kind: Kind, obj: Json) -> list[FieldError]:
     _shared(errors, metadata)
     if "finalizers" in metadata:
         _finalizers(errors, metadata["finalizers"] or ())
+    if kind.group not in TAKES_ANY_FINALIZER:
+        _standard_finalizers(errors, metadata.get("finalizers") or ())
     _managed_fields(errors, metadata)
     return errors
 
@@ -202,6 +213,14 @@ def _finalizers(errors: list[FieldError], finalizers: Sequence[str]) -> None:
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         told = "finalizer orphan and foregroundDeletion cannot be both set"
         errors.append(invalid("metadata.finalizers", finalizers, told))
+
+
+def _standard_finalizers(errors: list[FieldError], finalizers: Sequence[str]) -> None:
+    """A finalizer without a domain is one of Kubernetes' own."""
+    for index, finalizer in enumerate(finalizers):
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+            told = "name is neither a standard finalizer name nor is it fully qualified"
+            errors.append(invalid(f"metadata.finalizers[{index}]", finalizer, told))
 
 
 def _no_new_finalizers(errors: list[FieldError], new: Sequence[str], old: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from hardpoint.machinery.fielderrors import (
     required,
     too_long,
 )
+from hardpoint.machinery.validation import rules
 from hardpoint.machinery.validation.affinity import affinity, tolerations, topology_spread
 from hardpoint.machinery.validation.containers import (
     Surroundings,
@@ -149,12 +150,21 @@ def _claim_source(errors: Errors, path: str, claim: Json) -> None:
     given = [field for field in ("resourceClaimName", "resourceClaimTemplateName") if field in claim]
     if len(given) == 2:
         told = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-        errors.append(invalid(path, claim, told))
+        errors.append(FieldError("FieldValueInvalid", path, _claim_as_go(claim), told))
     elif not given:
-        errors.append(invalid(path, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
+        told = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+        errors.append(FieldError("FieldValueInvalid", path, _claim_as_go(claim), told))
     for field in given:
         if wrong := names.dns_subdomain(claim[field]):
             errors += invalids(f"{path}.{field}", claim[field], wrong)
+
+
+def _claim_as_go(claim: Json) -> str:
+    return rules.as_go_struct(
+        Name=claim.get("name", ""),
+        ResourceClaimName=claim.get("resourceClaimName"),
+        ResourceClaimTemplateName=claim.get("resourceClaimTemplateName"),
+    )
 
 
 def _host_network(errors: Errors, path: str, spec: Json, *, must_be_set: bool) -> None:

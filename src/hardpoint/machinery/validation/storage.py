@@ -28,7 +28,7 @@ RECLAIM_POLICIES = ("Delete", "Retain")
 BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
 FS_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 LIFECYCLE_MODES = ("Persistent", "Ephemeral")
-NODE_ID_LENGTH_MAX = 192
+NODE_ID_LENGTH_MAX = 256
 TOKEN_SECONDS_MIN, TOKEN_SECONDS_MAX = 600, 1 << 32
 UPDATE_PERIOD_SECONDS_MIN = 10
 ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
@@ -50,7 +50,7 @@ def _storage_class(obj: Json) -> Errors:
 def _storage_class_update(obj: Json, old: Json) -> Errors:
     errors: Errors = []
     for field in ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"):
-        errors += rules.immutable(field, obj.get(field), old.get(field))
+        errors += rules.declared_immutable(field, obj.get(field), old.get(field))
     return errors
 
 
@@ -70,14 +70,14 @@ def _parameters(errors: Errors, parameters: Json) -> None:
 
 
 def _topologies(errors: Errors, path: str, topologies: list[Json]) -> None:
-    seen = []
+    # kube-apiserver compares with as many empty terms as there are terms, so an empty one repeats each of them.
+    seen: list[dict[str, set[str]]] = [{} for _ in topologies]
     for index, term in enumerate(topologies):
         place = f"{at(path, index)}.matchLabelExpressions"
         expressions: dict[str, set[str]] = {}
         for position, expression in enumerate(term.get("matchLabelExpressions") or ()):
             _topology(errors, at(place, position), expression, expressions)
-        if expressions in seen:
-            errors.append(duplicate(place, ""))
+        errors += [duplicate(place, "") for each in seen if each == expressions]
         seen.append(expressions)
 
 
@@ -105,7 +105,7 @@ def _attachment(obj: Json, old: Json | None = None) -> Errors:
     if volume is not None:
         errors += invalids("spec.source.persistentVolumeName", volume, names.dns_subdomain(volume))
     if old is not None:
-        errors += rules.immutable("spec", spec, old["spec"])
+        errors += rules.declared_immutable("spec", spec, old["spec"])
     _attacher(errors, "spec.attacher", spec.get("attacher", ""))
     return errors
 

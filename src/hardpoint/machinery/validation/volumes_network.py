@@ -83,6 +83,8 @@ def iscsi(errors: Errors, path: str, source: Json) -> None:
         errors.append(invalid(f"{path}.lun", lun, names.out_of_range(0, 255)))
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and "secretRef" not in source:
         errors.append(required(f"{path}.secretRef"))
+    if "secretRef" in source and not source["secretRef"].get("name"):
+        errors.append(required(f"{path}.secretRef.name"))
     initiator = source.get("initiatorName")
     if initiator is not None:
         errors += invalids(f"{path}.initiatorname", initiator, _iscsi_name(initiator))

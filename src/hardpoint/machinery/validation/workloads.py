@@ -8,7 +8,7 @@ from typing import Any
 from hardpoint.machinery import names
 from hardpoint.machinery.fielderrors import FieldError, forbidden, invalid, invalids, not_supported, required
 from hardpoint.machinery.selectors import from_label_selector
-from hardpoint.machinery.validation.labelselectors import is_empty, label_selector
+from hardpoint.machinery.validation.labelselectors import is_empty, label_selector, shown
 from hardpoint.machinery.validation.metadata import immutable, non_negative
 from hardpoint.machinery.validation.podspec import pod_template
 from hardpoint.machinery.validation.workloads_rollout import (
@@ -97,7 +97,7 @@ def _selected_template(errors: Errors, spec: Json, kind: str) -> None:
         pod_template(errors, _TEMPLATE, template)
         _runs_for_ever(errors, template, "ReplicaSet")
     else:
-        errors.append(invalid("spec.selector", selector, "invalid label selector"))
+        errors.append(FieldError("FieldValueInvalid", "spec.selector", shown(selector), "invalid label selector"))
 
 
 def _selector(errors: Errors, selector: Json | None, kind: str) -> bool:
