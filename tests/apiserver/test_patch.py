@@ -71,3 +71,10 @@ async def test_an_update_without_a_name_changes_nothing(one_map: Api) -> None:
     status, refused = await one_map.ask("PUT", f"{MAPS}/m", {"metadata": {}})
     assert (status, refused["message"]) == (400, NAMELESS)
     assert (await one_map.ok("GET", f"{MAPS}/m"))["data"] == {"a": "1"}
+
+
+async def test_another_uid_is_a_change_of_what_cannot_change(one_map: Api) -> None:
+    status, refused = await one_map.ask("PATCH", f"{MAPS}/m", {"metadata": {"uid": "u"}}, content_type=MERGE)
+    assert status == 422
+    assert refused["message"] == 'ConfigMap "m" is invalid: metadata.uid: Invalid value: "u": field is immutable'
+    assert (await one_map.ask("PUT", f"{MAPS}/m", {"metadata": {"name": "m", "uid": "u"}}))[0] == 409
