@@ -104,7 +104,7 @@ def _slice(obj: Json, old: Json | None = None) -> Errors:
         _slice_endpoints(errors, endpoints, obj.get("addressType", ""))
     errors += rules.required_choice("addressType", obj.get("addressType", ""), ADDRESS_TYPES)
     if old is not None:
-        errors += rules.immutable("addressType", obj.get("addressType"), old.get("addressType"))
+        errors += rules.declared_immutable("addressType", obj.get("addressType"), old.get("addressType"))
     if not is_unchanged and len(endpoints) <= ENDPOINTS_MAX:
         errors += _address_counts(endpoints)
     return errors

@@ -208,7 +208,7 @@ def _ip_address(obj: Json, old: Json | None = None) -> Errors:
     errors: Errors = []
     parent = obj["spec"].get("parentRef")
     if old is not None:
-        return rules.immutable("spec.parentRef", parent, old["spec"].get("parentRef"), shown=_parent_as_go(parent))
+        return rules.declared_immutable("spec.parentRef", parent, old["spec"].get("parentRef"))
     if parent is None:
         return [required("spec.parentRef")]
     path = "spec.parentRef"
@@ -219,17 +219,6 @@ def _ip_address(obj: Json, old: Json | None = None) -> Errors:
             errors += invalids(f"{path}.{field}", value, names.path_segment(value))
     errors += [required(f"{path}.{field}") for field in ("resource", "name") if not parent.get(field)]
     return errors
-
-
-def _parent_as_go(parent: Json | None) -> str:
-    if parent is None:
-        return "null"
-    return rules.as_go_struct(
-        Group=parent.get("group", ""),
-        Resource=parent.get("resource", ""),
-        Namespace=parent.get("namespace", ""),
-        Name=parent.get("name", ""),
-    )
 
 
 def _ip_address_name(obj: Json) -> list[str]:

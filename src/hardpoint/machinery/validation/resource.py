@@ -49,7 +49,7 @@ def _claim(obj: Json) -> Errors:
 
 
 def _claim_update(obj: Json, old: Json) -> Errors:
-    return rules.immutable("spec", obj["spec"], old["spec"])
+    return rules.declared_immutable("spec", obj["spec"], old["spec"])
 
 
 def _template(obj: Json) -> Errors:

@@ -28,6 +28,11 @@ def immutable(path: str, new: Any, old: Any, *, shown: str | None = None) -> lis
     return [invalid(path, new, IMMUTABLE)]
 
 
+def declared_immutable(path: str, new: Any, old: Any) -> list[FieldError]:
+    """As `immutable`, for the fields that upstream declares so in their types: those refusals show no value."""
+    return immutable(path, new, old, shown="null")
+
+
 def choice(path: str, value: str, supported: Collection[str]) -> list[FieldError]:
     """A value out of a closed set, which is told sorted."""
     return [] if value in supported else [not_supported(path, value, sorted(supported))]

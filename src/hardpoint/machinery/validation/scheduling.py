@@ -94,7 +94,7 @@ def _unique(errors: Errors, path: str, wanted: list[Json]) -> None:
 
 
 def _runtime_class_update(obj: Json, old: Json) -> Errors:
-    return rules.immutable("handler", obj.get("handler"), old.get("handler"))
+    return rules.declared_immutable("handler", obj.get("handler"), old.get("handler"))
 
 
 CREATE = {"PriorityClass": _priority_class, "RuntimeClass": _runtime_class}
