@@ -180,3 +180,37 @@ async def test_a_scale_has_a_row_of_its_own(api: Api) -> None:
     told = await api.ok("GET", f"{deployments}/web/scale", accept=asked)
     assert [column["name"] for column in told["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
     assert told["rows"][0]["cells"][:3] == ["web", 3, 0]
+
+
+async def test_a_local_load_balancer_is_allotted_a_port_for_health_checks(api: Api) -> None:
+    services = "/api/v1/namespaces/default/services"
+    spec = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "ports": [{"port": 80}]}
+    first = await api.ok("POST", services, {"metadata": {"name": "a"}, "spec": spec})
+    port = first["spec"]["healthCheckNodePort"]
+    assert port != first["spec"]["ports"][0]["nodePort"]
+    asked = {"metadata": {"name": "b"}, "spec": {**spec, "healthCheckNodePort": port}}
+    status, refused = await api.ask("POST", services, asked)
+    assert (status, refused["details"]["causes"][0]["field"]) == (422, "spec.healthCheckNodePort")
+    changed = await api.ok("PATCH", f"{services}/a", {"spec": {"externalTrafficPolicy": "Cluster"}}, content_type=MERGE)
+    assert "healthCheckNodePort" not in changed["spec"]
+    await api.ok("POST", services, asked)
+
+
+async def test_services_of_other_families_are_refused(api: Api) -> None:
+    services = "/api/v1/namespaces/default/services"
+    spec = {"ports": [{"port": 80}], "ipFamilyPolicy": "RequireDualStack", "ipFamilies": ["IPv4", "IPv6"]}
+    status, refused = await api.ask("POST", services, {"metadata": {"name": "a"}, "spec": spec})
+    assert status == 422
+    assert [each["message"] for each in refused["details"]["causes"]] == [
+        'Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+        'Invalid value: "IPv6": not configured on this cluster',
+    ]
+    await api.ok("POST", services, {"metadata": {"name": "a"}, "spec": {**spec, "clusterIP": "None"}})
+
+
+async def test_nothing_is_routed_to_an_external_name(api: Api) -> None:
+    services = "/api/v1/namespaces/default/services"
+    await api.ok("POST", services, {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}})
+    spec = {"type": "ExternalName", "externalName": "example.com", "clusterIP": None, "clusterIPs": None}
+    changed = await api.ok("PATCH", f"{services}/a", {"spec": spec}, content_type=MERGE)
+    assert "internalTrafficPolicy" not in changed["spec"]

@@ -29,10 +29,12 @@ NODE_PORTS = range(30000, 32768)
 _RANDOM_ATTEMPTS = 32
 _IP_PREFIX = f"{ROOT}networking.k8s.io/ipaddresses/"
 _PORT_PREFIX = f"{ROOT}ranges/servicenodeports/"
+_FAMILY = "IPv4"
 _LABELS = {
-    "ipaddress.kubernetes.io/ip-family": "IPv4",
+    "ipaddress.kubernetes.io/ip-family": _FAMILY,
     "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
 }
+_HEALTH_CHECK = "healthCheckNodePort"
 _WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 
 
@@ -50,6 +52,7 @@ class ServiceAllotter:
         try:
             await self._cluster_ip(obj, old, taken, dry_run=dry_run)
             await self._node_ports(obj, old, taken, dry_run=dry_run)
+            await self._health_check_port(obj, old, taken, dry_run=dry_run)
             yield
         except BaseException:
             await self._give_back(taken)
@@ -74,6 +77,8 @@ class ServiceAllotter:
         if spec.get("type") == "ExternalName":
             return
         asked = spec.get("clusterIP", "")
+        if asked != "None" or spec.get("selector"):
+            _check_families(obj)
         if asked != "None" and (old is None or not asked or asked != old["spec"].get("clusterIP")):
             take = self._taker(_IP_PREFIX, taken, dry_run=dry_run, body=lambda ip: self._address(ip, obj))
             if asked:
@@ -85,7 +90,7 @@ class ServiceAllotter:
             # Nobody knows what its endpoints will be, so they may be of either family.
             spec["ipFamilyPolicy"] = "RequireDualStack"
             spec["ipFamilies"] = list(dict.fromkeys((*spec.get("ipFamilies", ()), "IPv4", "IPv6")))
-        spec.setdefault("ipFamilies", ["IPv4"])
+        spec.setdefault("ipFamilies", [_FAMILY])
         spec.setdefault("ipFamilyPolicy", "SingleStack")
 
     async def _take_asked_ip(self, obj: Json, asked: str, take: Take) -> None:
@@ -108,7 +113,19 @@ class ServiceAllotter:
                 free = await _first_free(take, _random_ports(), "no free node port is left")
                 port["nodePort"] = int(free)
             elif f"{_PORT_PREFIX}{asked}" not in held:
-                await _take_asked_port(obj, number, asked, take)
+                await _take_asked_port(obj, f"spec.ports[{number}].nodePort", asked, take)
+
+    async def _health_check_port(self, obj: Json, old: Json | None, taken: list[str], *, dry_run: bool) -> None:
+        """Where a load balancer asks which nodes have endpoints."""
+        spec = obj["spec"]
+        if spec.get("type") != "LoadBalancer" or spec.get("externalTrafficPolicy") != "Local":
+            return
+        take = self._taker(_PORT_PREFIX, taken, dry_run=dry_run, body=lambda port: port.encode())
+        asked = spec.get(_HEALTH_CHECK, 0)
+        if not asked:
+            spec[_HEALTH_CHECK] = int(await _first_free(take, _random_ports(), "no free node port is left"))
+        elif old is None or f"{_PORT_PREFIX}{asked}" not in _held(old):
+            await _take_asked_port(obj, f"spec.{_HEALTH_CHECK}", asked, take)
 
     def _taker(self, prefix: str, taken: list[str], *, dry_run: bool, body: Callable[[str], bytes]) -> Take:
         async def take(what: str) -> bool:
@@ -142,8 +159,22 @@ class ServiceAllotter:
         )
 
 
-async def _take_asked_port(obj: Json, number: int, asked: int, take: Take) -> None:
-    field = f"spec.ports[{number}].nodePort"
+def _check_families(obj: Json) -> None:
+    """There are addresses of one family only. Raises 422 for a Service that insists on others."""
+    spec = obj["spec"]
+    wrong = [
+        fielderrors.invalid(f"spec.ipFamilies[{number}]", family, "not configured on this cluster")
+        for number, family in enumerate(spec.get("ipFamilies", ()))
+        if family != _FAMILY
+    ]
+    if spec.get("ipFamilyPolicy") == "RequireDualStack":
+        why = "this cluster is not configured for dual-stack services"
+        wrong.insert(0, fielderrors.invalid("spec.ipFamilyPolicy", "RequireDualStack", why))
+    if wrong:
+        raise _invalid(obj, *wrong)
+
+
+async def _take_asked_port(obj: Json, field: str, asked: int, take: Take) -> None:
     if asked not in NODE_PORTS:
         why = (
             "provided port is not in the valid range. "
@@ -158,6 +189,8 @@ def _held(service: Json) -> set[str]:
     """The keys a Service holds."""
     spec = service["spec"]
     held = {f"{_PORT_PREFIX}{port['nodePort']}" for port in spec.get("ports", ()) if port.get("nodePort")}
+    if spec.get(_HEALTH_CHECK):
+        held.add(f"{_PORT_PREFIX}{spec[_HEALTH_CHECK]}")
     if spec.get("clusterIP", "None") != "None":
         held.add(_IP_PREFIX + spec["clusterIP"])
     return held
@@ -185,5 +218,5 @@ async def _first_free(take: Take, candidates: Iterator[str], none_left: str) -> 
     raise errors.internal_error(none_left)
 
 
-def _invalid(obj: Json, wrong: FieldError) -> errors.ApiError:
-    return errors.invalid("Service", obj["metadata"]["name"], [wrong])
+def _invalid(obj: Json, *wrong: FieldError) -> errors.ApiError:
+    return errors.invalid("Service", obj["metadata"]["name"], wrong)

@@ -18,6 +18,7 @@ def _create(obj: Json) -> None:
     spec = obj["spec"]
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
+    _drop_policy_of_names(spec)
 
 
 def _update(obj: Json, old: Json) -> None:
@@ -26,6 +27,7 @@ def _update(obj: Json, old: Json) -> None:
     _keep_allocated(spec, old_spec)
     _follow_cluster_ip(spec, old_spec)
     _drop_what_the_type_lost(spec, old_spec)
+    _drop_policy_of_names(spec)
     if spec.get("type") != "LoadBalancer":
         obj.setdefault("status", {})["loadBalancer"] = {}
 
@@ -80,6 +82,12 @@ def _drop_what_the_type_lost(spec: Json, old_spec: Json) -> None:
             _drop_unchanged(spec, old_spec, field)
     if _is_externally_accessible(old_spec) and not _is_externally_accessible(spec):
         _drop_unchanged(spec, old_spec, "externalTrafficPolicy")
+
+
+def _drop_policy_of_names(spec: Json) -> None:
+    """Nothing is routed to an external name."""
+    if not _needs_cluster_ip(spec):
+        spec.pop("internalTrafficPolicy", None)
 
 
 def _drop_unchanged(spec: Json, old_spec: Json, field: str) -> None:
