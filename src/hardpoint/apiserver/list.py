@@ -10,18 +10,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
-from hardpoint.apiserver import answers
+from hardpoint.apiserver import answers, pages
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.freshness import wait_until_reached
-from hardpoint.apiserver.negotiation import Form
 from hardpoint.apiserver.options import ListOptions, list_options, resource_version
 from hardpoint.apiserver.places import Place
 from hardpoint.apiserver.selection import Selection, select
 from hardpoint.apiserver.tokens import NEWEST, Token, read_token, write_token
 from hardpoint.machinery import errors
-from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.store.contract import Compacted, FutureRevision, KeyValue, Store
 
@@ -55,34 +51,8 @@ async def list_(call: Call) -> Response:
     form = answers.form_of(call)
     if form.transform:
         answers.check_transform(call, form, is_list=True)
-        return answers.plain(call.request, form, encode(await _transformed(call, form, page.items, meta)))
-    return answers.plain(call.request, form, await _encoded(call, page.items, meta))
-
-
-async def _transformed(call: Call, form: Form, items: Sequence[KeyValue], meta: Json) -> Json:
-    """The page as a Table or as metadata, made in parts so that others get their turn."""
-    whole = answers.transformed(call, form, [call.place.found(item) for item in items[:CHUNK]], meta)
-    grows = "rows" if form.transform == "Table" else "items"
-    for start in range(CHUNK, len(items), CHUNK):
-        await asyncio.sleep(0)
-        objects = [call.place.found(item) for item in items[start : start + CHUNK]]
-        whole[grows] += answers.transformed(call, form, objects, meta)[grows]
-    return whole
-
-
-async def _encoded(call: Call, items: Sequence[KeyValue], meta: Json) -> bytes:
-    place = call.place
-    head = b'{"kind":"%bList","apiVersion":"%b","metadata":%b,"items":[' % (
-        call.kind.kind.encode(),
-        call.kind.api_version.encode(),
-        orjson.dumps(meta),
-    )
-    parts: list[bytes] = []
-    for start in range(0, len(items), CHUNK):
-        if start:
-            await asyncio.sleep(0)
-        parts += [place.item(item.value, item.revision) for item in items[start : start + CHUNK]]
-    return head + b",".join(parts) + b"]}"
+        return answers.plain(call.request, form, await pages.as_transformed(call, form, page.items, meta))
+    return answers.plain(call.request, form, await pages.as_objects(call, page.items, meta))
 
 
 async def find(call: Call, options: ListOptions) -> Found:
