@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import orjson
 import pytest
 
 from hardpoint.apiserver.server import ApiServer
@@ -280,3 +281,28 @@ async def test_nothing_is_exported_any_more(api: Api) -> None:
         400,
         "the export parameter, deprecated since v1.14, is no longer supported",
     )
+
+
+async def test_an_object_is_got_even_if_it_should_be_watched(api: Api) -> None:
+    assert (await api.ok("GET", f"{IN_DEFAULT}?watch=true"))["kind"] == "Namespace"
+
+
+@pytest.mark.parametrize("version", ["", "&resourceVersion=0"])
+async def test_a_watch_without_initial_events_begins_now(api: Api, version: str) -> None:
+    spaces = "/api/v1/namespaces"
+    query = f"watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan{version}"
+    response = await api.send("GET", f"{spaces}?{query}")
+    assert response.stream is not None
+    assert await anext(response.stream) == b""
+    await api.ok("POST", spaces, {"metadata": {"name": "new"}})
+    event = orjson.loads(await anext(response.stream))
+    assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "new")
+
+
+async def test_a_bookmark_is_a_version_and_nothing_more(api: Api) -> None:
+    query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    async with api.watching(f"/api/v1/pods?{query}") as events:
+        event = await anext(events)
+    assert event["type"] == "BOOKMARK"
+    assert event["object"].keys() == {"kind", "apiVersion", "metadata"}
+    assert event["object"]["metadata"].keys() == {"resourceVersion", "annotations"}

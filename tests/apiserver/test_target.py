@@ -39,7 +39,7 @@ def test_a_path_leads_to_its_target(path: str, expected: Target) -> None:
         ("GET", "/api/v1/pods", True, "watch"),
         ("GET", "/api/v1/watch/pods", False, "watch"),
         ("GET", "/api/v1/nodes/a", False, "get"),
-        ("GET", "/api/v1/nodes/a", True, "watch"),
+        ("GET", "/api/v1/nodes/a", True, "get"),
         ("HEAD", "/api/v1/nodes/a", False, "get"),
         ("POST", "/api/v1/nodes", False, "create"),
         ("PUT", "/api/v1/nodes/a", False, "update"),

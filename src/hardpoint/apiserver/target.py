@@ -45,7 +45,8 @@ def verb_of(target: Target, method: str, *, watch: bool) -> str:
     verb = VERBS.get(method)
     if verb is None or not target.resource:
         return method.lower()
-    if verb == "get" and (target.watches or (watch and not target.subresource)):
+    # An object is got, whatever its query says: only collections are watched, and the old form of a watch.
+    if verb == "get" and (target.watches or (watch and not target.name)):
         return "watch"
     if not target.name:
         return COLLECTION_VERBS.get(verb, verb)

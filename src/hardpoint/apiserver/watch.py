@@ -61,7 +61,8 @@ class _Watcher:
         self._form_name = (call.kind.api_version, form.transform, form.version)
         duration = options.timeout_seconds or random.uniform(*DURATION_SECONDS)  # noqa: S311 # spreads reconnects
         self._deadline = monotonic() + duration
-        self._next_bookmark = monotonic() + min(BOOKMARK_SECONDS, max(duration - LAST_BOOKMARK_SECONDS, 0.0))
+        last = duration - LAST_BOOKMARK_SECONDS
+        self._next_bookmark = monotonic() + (min(BOOKMARK_SECONDS, last) if last > 0 else BOOKMARK_SECONDS)
 
     async def lines(self, start: int) -> AsyncIterator[bytes]:
         try:
@@ -74,6 +75,7 @@ class _Watcher:
                     if chunk:
                         yield chunk
             else:
+                after = start or await self._call.services.store.revision()
                 yield b""  # Sends the headers: clients wait for them before they believe in the watch.
             async for chunk in self._live(after):
                 yield chunk
@@ -172,7 +174,7 @@ class _Watcher:
 
     def _bookmark(self, revision: int, annotations: Json | None = None) -> bytes:
         kind = self._call.kind
-        metadata: Json = {"resourceVersion": str(revision), "creationTimestamp": None}
+        metadata: Json = {"resourceVersion": str(revision)}
         if annotations:
             metadata["annotations"] = annotations
         obj: Json = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata}
