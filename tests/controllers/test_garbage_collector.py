@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 from uuid import uuid4
 
+import orjson
 import pytest
 
 from hardpoint.client.client import Client
@@ -271,6 +273,59 @@ async def test_a_path_that_is_not_served_is_no_absent_owner(bare: World) -> None
         await bare.settle()
         assert asked
         assert await bare.find(kept)
+
+
+async def test_nothing_is_decided_before_everything_has_been_seen(bare: World) -> None:
+    """An owner whose dependents have not been seen yet would leave them behind as garbage."""
+    may_be_seen = asyncio.Event()
+
+    async def slow(request: Request) -> Response:
+        if request.path == "/api/v1/secrets":
+            await may_be_seen.wait()
+        return await bare._handle(request)
+
+    owner = await bare.make("owner")
+    dependent = await bare.make("dependent", kind="v1 Secret", owners=[reference(owner)])
+    await bare.delete(owner, "Orphan")
+    manager = bare.manager = ControllerManager(Client.in_process(slow, ADMIN))
+    manager.follower.subscribe(bare)
+    async with manager.running():
+
+        async def others_are_seen() -> bool:
+            return manager.garbage_collector.graph.get(owner["metadata"]["uid"]) is not None
+
+        await bare.until(others_are_seen)
+        assert await bare.find(owner)
+        may_be_seen.set()
+        await bare.until_gone(owner)
+        await bare.settle()
+        orphan = await bare.find(dependent)
+        assert orphan is not None
+        assert owners_of(orphan) == []
+
+
+async def test_an_owner_that_is_not_followed_is_asked_about_again(bare: World) -> None:
+    """It is there, but no watch would tell if it went."""
+
+    async def unwatchable(request: Request) -> Response:
+        response = await bare._handle(request)
+        if request.path == "/api":
+            document = orjson.loads(response.body)
+            for resource in document["items"][0]["versions"][0]["resources"]:
+                if resource["resource"] == "secrets":
+                    resource["verbs"].remove("watch")
+            response.body = orjson.dumps(document)
+        return response
+
+    owner = await bare.make("owner", kind="v1 Secret")
+    kept = await bare.make("kept", owners=[reference(owner)])
+    bare.manager = ControllerManager(Client.in_process(unwatchable, ADMIN))
+    bare.manager.follower.subscribe(bare)
+    async with bare.manager.running():
+        await bare.settle()
+        assert await bare.find(kept)
+        await bare.delete(owner)
+        await bare.until_gone(kept)
 
 
 async def test_a_careless_server_loses_nothing(bare: World) -> None:

@@ -1,4 +1,4 @@
-"""The controllers of a cluster, a file each. They meet the API server only through the client.
+"""The controllers of a cluster, a file each. They know an API server only through the client.
 
-`manager.py` runs them together; `metadata of everything` reaches them through `hardpoint.runtime.metadata`.
+`manager.py` runs them together, over one view of the metadata of everything (`hardpoint.runtime.metadata`).
 """
