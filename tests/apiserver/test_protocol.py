@@ -306,3 +306,31 @@ async def test_a_bookmark_is_a_version_and_nothing_more(api: Api) -> None:
     assert event["type"] == "BOOKMARK"
     assert event["object"].keys() == {"kind", "apiVersion", "metadata"}
     assert event["object"]["metadata"].keys() == {"resourceVersion", "annotations"}
+
+
+UNLESS = (
+    "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+)
+REQUIRES = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+UNSUPPORTED = 'resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"'
+CONTINUED = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ("resourceVersionMatch=NotOlderThan", UNLESS),
+        ("resourceVersionMatch=Exact", f"[{UNLESS}, {UNSUPPORTED}]"),
+        ("sendInitialEvents=true", REQUIRES),
+        ("sendInitialEvents=false&resourceVersionMatch=Exact", f"[{REQUIRES}, {UNSUPPORTED}]"),
+        ("continue=x", CONTINUED),
+    ],
+)
+async def test_watches_that_contradict_themselves(api: Api, query: str, wrong: str) -> None:
+    status, refused = await api.ask("GET", f"/api/v1/pods?watch=1&{query}")
+    assert (status, refused["message"]) == (422, f'ListOptions.meta.k8s.io "" is invalid: {wrong}')
+
+
+async def test_what_cannot_be_watched_says_so(api: Api) -> None:
+    status, refused = await api.ask("GET", "/api/v1/componentstatuses?watch=1")
+    assert (status, refused["message"]) == (405, 'watch is not supported on resources of kind "componentstatuses"')

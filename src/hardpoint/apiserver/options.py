@@ -128,18 +128,18 @@ def _list_contradictions(options: ListOptions) -> list[FieldError]:
 
 def _watch_contradictions(options: ListOptions) -> list[FieldError]:
     wrong = []
-    if options.match:
-        field = "resourceVersionMatch"
-        if options.initial_events is None:
-            text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-            wrong.append(fielderrors.forbidden(field, text))
-        elif options.match != "NotOlderThan":
-            wrong.append(fielderrors.not_supported(field, options.match, ("NotOlderThan",)))
-        if options.token:
-            wrong.append(fielderrors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided"))
-    elif options.initial_events is not None:
+    field, match = "resourceVersionMatch", options.match
+    if options.initial_events is not None and match != "NotOlderThan":
         text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        wrong.append(fielderrors.forbidden("resourceVersionMatch", text))
+        wrong.append(fielderrors.forbidden(field, text))
+    if match and options.initial_events is None:
+        text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        wrong.append(fielderrors.forbidden(field, text))
+    if match not in ("", "NotOlderThan"):
+        wrong.append(fielderrors.not_supported(field, match, ("NotOlderThan",)))
+    if options.token:
+        # Upstream says so whether there is a match or not.
+        wrong.append(fielderrors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided"))
     return wrong
 
 

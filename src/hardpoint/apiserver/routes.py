@@ -50,6 +50,8 @@ def _leads_somewhere(kind: Kind, where: Target) -> bool:
 
 def check(request: Request, verb: str, kind: Kind, part: Subresource | None, where: Target) -> None:
     """Raise what the route alone can refuse a request for: its method, its media types, an impossible name."""
+    if verb == "watch" and "list" in kind.verbs and "watch" not in kind.verbs:
+        raise errors.method_not_supported(kind.resource, "watch")
     if not _takes(request.method, verb, kind, part, where):
         raise errors.method_not_allowed()
     if request.method == "PATCH" and where.subresource not in CONNECTIONS:
