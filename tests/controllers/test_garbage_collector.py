@@ -12,7 +12,9 @@ import pytest
 
 from hardpoint.client.client import Client
 from hardpoint.client.options import Propagation
+from hardpoint.controllers.absence import REMEMBERED_MAX, Absent
 from hardpoint.controllers.manager import ControllerManager
+from hardpoint.controllers.ownership import Reference
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Request, Response
 from tests.controllers.world import ADMIN, Json, World, owners_of, pod, reference, template
@@ -326,6 +328,38 @@ async def test_an_owner_that_is_not_followed_is_asked_about_again(bare: World) -
         assert await bare.find(kept)
         await bare.delete(owner)
         await bare.until_gone(kept)
+
+
+async def test_a_kind_that_goes_with_its_last_object_takes_the_dependents_along(bare: World) -> None:
+    """That the owner went was seen, so its kind need not be known any more: a definition is deleted like that."""
+    is_known = True
+
+    async def handle(request: Request) -> Response:
+        response = await bare._handle(request)
+        if request.path == "/api" and not is_known:
+            response.body = response.body.replace(b'"Secret"', b'"Former"').replace(b'"secrets"', b'"formers"')
+        return response
+
+    owner = await bare.make("owner", kind="v1 Secret")
+    dependent = await bare.make("dependent", owners=[reference(owner)])
+    client = Client.in_process(handle, ADMIN)
+    bare.manager = ControllerManager(client)
+    bare.manager.follower.subscribe(bare)
+    async with bare.manager.running():
+        await bare.settle()
+        is_known = False
+        await client.discovery.refresh()
+        await bare.delete(owner)
+        await bare.until_gone(dependent)
+
+
+def test_only_the_newest_absences_are_remembered() -> None:
+    absent = Absent()
+    owners = [Reference(str(number), "v1", "Secret", "x", blocks=False) for number in range(REMEMBERED_MAX + 1)]
+    for owner in owners:
+        absent.add(owner, "a")
+    assert [absent.holds(owner, "a") for owner in (owners[0], owners[1], owners[-1])] == [False, True, True]
+    assert not absent.holds(owners[-1], "b")
 
 
 async def test_a_careless_server_loses_nothing(bare: World) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardpoint.controllers.ownership import Reference
+from hardpoint.controllers.ownership import Node, Reference
 from hardpoint.machinery.errors import ApiError
 
 REMEMBERED_MAX = 500
@@ -17,15 +17,28 @@ def object_is_absent(refused: ApiError, name: str) -> bool:
 
 
 class Absent:
-    """The owners last found absent, so that each of many dependents need not ask. A uid never comes back."""
+    """The owners last found absent or seen to go, so that each of many dependents need not ask.
+
+    Nothing has to be forgotten, for a uid never comes back; only the newest are kept.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Reference, str], None] = {}
+        self._known: dict[tuple[str, ...], None] = {}
 
     def add(self, owner: Reference, namespace: str) -> None:
-        self._known[owner, namespace] = None
-        if len(self._known) > REMEMBERED_MAX:
-            del self._known[next(iter(self._known))]
+        """Nobody in this namespace has such an owner; "" is for owners of kinds without namespaces."""
+        self._remember(owner.uid, owner.api_version, owner.kind, owner.name, namespace)
+
+    def add_gone(self, node: Node) -> None:
+        """Whoever named this object as it was is without that owner."""
+        self._remember(node.uid, node.resource.api_version, node.resource.kind, node.name, node.namespace)
 
     def holds(self, owner: Reference, namespace: str) -> bool:
-        return (owner, namespace) in self._known
+        """Whether `owner` is known to be absent for a dependent in `namespace`."""
+        named = (owner.uid, owner.api_version, owner.kind, owner.name)
+        return (*named, namespace) in self._known or (*named, "") in self._known
+
+    def _remember(self, *owner: str) -> None:
+        self._known[owner] = None
+        if len(self._known) > REMEMBERED_MAX:
+            del self._known[next(iter(self._known))]

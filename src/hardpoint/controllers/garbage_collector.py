@@ -50,10 +50,13 @@ class GarbageCollector:
         if not metadata.get("uid"):
             # Some API servers make their objects up as they are asked for them. Such an object owns nothing.
             return
+        node = node_of(resource, metadata)
         if event.type == "DELETED":
-            looks = self.graph.remove(metadata["uid"])
+            looks = self.graph.remove(node.uid)
+            if looks:
+                self._absent.add_gone(node)
         else:
-            looks = self.graph.put(node_of(resource, metadata))
+            looks = self.graph.put(node)
         for uid in looks:
             self.queue.add(uid)
 
@@ -129,12 +132,12 @@ class GarbageCollector:
 
     async def _owner(self, node: Node, owner: Reference) -> Json | None:
         """The owner as the server has it now, or None if it has none that can own this object."""
+        if self._absent.holds(owner, node.namespace):
+            return None
         resource = await self._resource(owner)
         namespace = node.namespace if resource.namespaced else ""
         if resource.namespaced and not namespace:
             raise _NeverOwned(f"{node} has an owner in a namespace, {owner.kind} {owner.name}, and is in none")
-        if self._absent.holds(owner, namespace):
-            return None
         found = await self._get(resource, namespace, owner.name)
         if found is None or found["metadata"].get("uid") != owner.uid:
             self._absent.add(owner, namespace)
