@@ -16,7 +16,7 @@ import orjson
 
 from benchmarks import growth, machine, report, scenarios, starting
 from benchmarks.generator import Generator
-from benchmarks.ours import Ours
+from benchmarks.ours import Ours, OursWithControllers
 from benchmarks.real import Real, missing
 from benchmarks.server import Server
 
@@ -34,10 +34,19 @@ Measured = defaultdict[str, defaultdict[str, list[float]]]
 @click.option("--only", multiple=True, type=click.Choice(CHOICES), help="Measure this scenario; may be repeated.")
 @click.option("--ours-only", is_flag=True, help="Do not measure kube-apiserver and etcd.")
 @click.option("--full", is_flag=True, help="Also measure how cost grows up to 1,000,000 objects; takes minutes.")
+@click.option("--controllers", is_flag=True, help="Let what --full measures run the controllers too.")
 @click.option("--growth-max", default=max(growth.SIZES), show_default=True, help="Where --full stops.")
 @click.option("--output", type=click.Path(path_type=Path), default=LATEST, show_default="benchmarks/latest.json")
 def main(
-    *, rounds: int, seconds: float, only: tuple[str, ...], ours_only: bool, full: bool, growth_max: int, output: Path
+    *,
+    rounds: int,
+    seconds: float,
+    only: tuple[str, ...],
+    ours_only: bool,
+    full: bool,
+    controllers: bool,
+    growth_max: int,
+    output: Path,
 ) -> None:
     """Measure Hardpoint, and next to it kube-apiserver and etcd where they are installed."""
     makers: list[Callable[[Path], Server]] = [Ours]
@@ -61,7 +70,8 @@ def main(
         print("\n" + report.table(rows))
         if full:
             sizes = [size for size in growth.SIZES if size <= growth_max]
-            answer["growth"] = growth.measure(Ours(here / "growth"), load, seconds, sizes)
+            grown = (OursWithControllers if controllers else Ours)(here / "growth")
+            answer["growth"] = growth.measure(grown, load, seconds, sizes)
             print("\n" + report.curve(answer["growth"]))
     output.write_bytes(orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n")
     print(f"\nwritten to {output}", file=sys.stderr)
@@ -79,7 +89,7 @@ def _rounds(makers: Makers, load: Generator, here: Path, rounds: int, seconds: f
     measured: Measured = defaultdict(lambda: defaultdict(list))
     if STARTING in names:
         for number in range(rounds):
-            for each, make in enumerate(makers):
+            for each, make in enumerate((*makers, OursWithControllers)):
                 _note(measured, make, starting.measure(make, here / f"start-{each}-{number}"))
     chosen = [scenario for name, scenario in scenarios.SCENARIOS.items() if name in names]
     if not chosen:

@@ -1,4 +1,8 @@
-"""Hardpoint as its users start it: `hardpoint up` on SQLite, durable."""
+"""Hardpoint as its users start it: `hardpoint up` on SQLite, durable.
+
+Next to kube-apiserver and etcd, which run no controllers either, it is the API server alone that is measured. What the
+controllers add is measured by themselves.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from benchmarks.server import Endpoint, Server, free_port
 
 class Ours(Server):
     name = "hardpoint"
+    components = "apiserver"
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
@@ -29,6 +34,12 @@ class Ours(Server):
         }
 
     def _commands(self) -> list[tuple[str, list[str]]]:
-        command = [str(Path(sys.executable).with_name("hardpoint")), "up", "--port", str(self.endpoint.port)]
+        command = [str(Path(sys.executable).with_name("hardpoint")), "up", "--components", self.components]
+        command += ["--port", str(self.endpoint.port)]
         files = ["--data-dir", str(self.data_dir), "--kubeconfig", str(self.directory / "kubeconfig")]
         return [("hardpoint", command + files)]
+
+
+class OursWithControllers(Ours):
+    name = "hardpoint with controllers"
+    components = "all"
