@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.interop.conftest import built
+from tests.interop.conftest import built, running_cluster
 from tests.interop.kubectl import Kubectl
 from tests.interop.samples import config_map
+from tests.store.etcd_process import free_port
 
 pytestmark = pytest.mark.interop
 
@@ -48,22 +50,24 @@ class Informer:
         pytest.fail("the informer ended")
 
 
-@pytest.fixture
-def informer(kubeconfig: Path, namespace: str, tmp_path: Path) -> Iterator[Informer]:
+@contextmanager
+def running_informer(kubeconfig: Path, namespace: str, log: Path) -> Iterator[Informer]:
+    command = [built("informer"), str(kubeconfig), namespace]
     with (
-        (tmp_path / "log").open("w") as log,
-        subprocess.Popen(
-            [built("informer"), str(kubeconfig), namespace],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        ) as process,
+        log.open("w") as written,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=written, text=True) as process,
     ):
         try:
             yield Informer(process)
         finally:
             process.kill()
+
+
+@pytest.fixture
+def informer(kubeconfig: Path, namespace: str, tmp_path: Path) -> Iterator[Informer]:
+    """It works in the test's namespace and never complains."""
+    with running_informer(kubeconfig, namespace, tmp_path / "log") as informer:
+        yield informer
     assert (tmp_path / "log").read_text() == ""
 
 
@@ -102,3 +106,18 @@ def test_its_cache_begins_with_what_there_is(kubectl: Kubectl, request: pytest.F
     informer.hear("synced")
     informer.do("list")
     assert informer.hear("list")["configmaps"] >= 30
+
+
+def test_it_goes_on_after_a_restart(tmp_path: Path) -> None:
+    port = str(free_port())
+    with ExitStack() as stack:
+        with running_cluster(tmp_path, "--port", port) as kubeconfig:
+            informer = stack.enter_context(running_informer(kubeconfig, "default", tmp_path / "informer.log"))
+            informer.hear("synced")
+            informer.do("create before")
+            informer.hear("add", name="before")
+        with running_cluster(tmp_path, "--port", port):
+            Kubectl(built("kubectl"), kubeconfig, tmp_path / "home").create(config_map("after"))
+            assert informer.hear("add", name="after")["kind"] == "ConfigMap"
+            informer.do("delete before")
+            assert {informer.hear("delete", name="before")["kind"] for _ in KINDS} == KINDS

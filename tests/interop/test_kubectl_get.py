@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 import yaml
 
+from hardpoint.client.client import Client
 from tests.interop.kubectl import Kubectl
 from tests.interop.samples import config_map, deployment, node, pod, service
 
@@ -96,6 +98,15 @@ def test_pages_add_up_to_the_list(shop: Kubectl, size: str) -> None:
     told = shop("get", "configmaps,pods", "-A", "--chunk-size", size, "-o", "name").lines
     assert {"configmap/blue", "configmap/green", "pod/db-0", "pod/web-0"} <= set(told)
     assert len(shop("get", "pods", "--chunk-size", size).rows) == 2
+
+
+async def test_long_lists_arrive_whole(kubectl: Kubectl) -> None:
+    names = [f"c{number:04}" for number in range(1100)]
+    async with Client.from_kubeconfig(kubectl.kubeconfig, namespace=kubectl.namespace) as client:
+        await asyncio.gather(*(client.create(config_map(name, labels={"long": "list"})) for name in names))
+    told = kubectl("get", "configmaps", "-l", "long=list", "--no-headers")
+    assert [line.split()[0] for line in told.lines] == names
+    assert len(kubectl("delete", "configmaps", "-l", "long=list", "--wait=false").lines) == len(names)
 
 
 @pytest.mark.parametrize(
