@@ -334,3 +334,43 @@ async def test_watches_that_contradict_themselves(api: Api, query: str, wrong: s
 async def test_what_cannot_be_watched_says_so(api: Api) -> None:
     status, refused = await api.ask("GET", "/api/v1/componentstatuses?watch=1")
     assert (status, refused["message"]) == (405, 'watch is not supported on resources of kind "componentstatuses"')
+
+
+def named(name: str, **fields: object) -> dict[str, object]:
+    return {"metadata": {"name": name, "labels": {"x": "y"}}, **fields}
+
+
+async def test_what_goes_at_once_goes_as_it_was(api: Api) -> None:
+    accounts = f"{IN_DEFAULT}/serviceaccounts"
+    made = await api.ok("POST", accounts, named("a"))
+    gone = await api.ok("DELETE", f"{accounts}/a")
+    assert int(gone["metadata"].pop("resourceVersion")) > int(made["metadata"].pop("resourceVersion"))
+    assert gone == made
+
+
+async def test_a_deleted_collection_is_answered_with_its_list(api: Api) -> None:
+    jobs = "/apis/batch/v1/namespaces/default/jobs"
+    containers = [{"name": "c", "image": "i"}]
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": containers}}}
+    await api.ok("POST", jobs, named("a", spec=spec))
+    before = await api.ok("GET", f"{jobs}?labelSelector=x")
+    response = await api.send("DELETE", f"{jobs}?labelSelector=x")
+    assert orjson.loads(response.body) == before
+    [warning] = [text for name, text in response.headers if name == "Warning"]
+    assert warning.startswith('299 - "child pods are preserved by default when jobs are deleted; set propagation')
+    quiet = await api.send("DELETE", f"{jobs}/a?propagationPolicy=Background")
+    assert "Warning" not in dict(quiet.headers)
+
+
+async def test_a_precondition_names_the_kind(api: Api) -> None:
+    sets = "/apis/apps/v1/namespaces/default/controllerrevisions"
+    await api.ok("POST", sets, named("a", revision=1))
+    status, refused = await api.ask("DELETE", f"{sets}/a", {"preconditions": {"uid": "other"}})
+    assert (status, refused["details"]["kind"]) == (409, "ControllerRevision")
+    assert refused["message"].startswith('Operation cannot be fulfilled on ControllerRevision.apps "a": the UID in the')
+
+
+async def test_success_is_never_a_table(api: Api) -> None:
+    await api.ok("POST", f"{IN_DEFAULT}/configmaps", named("a"))
+    answer = await api.ok("DELETE", f"{IN_DEFAULT}/configmaps/a", accept=f"{TABLE}v1")
+    assert (answer["kind"], answer["status"]) == ("Status", "Success")

@@ -58,7 +58,7 @@ def one(call: Call, wire: bytes, *, status: int = 200, kind: Kind | None = None)
 def value(call: Call, obj: Json, *, status: int = 200) -> Response:
     """An object that has no other forms: a Status, a review."""
     accept = call.request.headers.get("accept", "")
-    return plain(call.request, choose(accept, transforms=False), encode(obj), status=status)
+    return plain(call.request, choose(accept), encode(obj), status=status)
 
 
 def check_transform(call: Call, form: Form, *, is_list: bool) -> None:

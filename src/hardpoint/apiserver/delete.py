@@ -15,6 +15,7 @@ from typing import Any
 from hardpoint.apiserver import answers, bodies, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.list import answer as answer_list
 from hardpoint.apiserver.list import find as find_page
 from hardpoint.apiserver.options import DeleteOptions, delete_options, list_options
 from hardpoint.apiserver.traits import ANSWERS_DELETE_WITH_OBJECT, ORPHANS_BY_DEFAULT
@@ -30,12 +31,16 @@ FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _DONE_PHASES = ("Succeeded", "Failed")
 _GRACE_SECONDS_DEFAULT = 30
+_JOBS_LEAVE_PODS = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them "
+    "or set propagationPolicy=Orphan to suppress this warning"
+)
 _ATTEMPTS_MAX = 32
 _AT_ONCE = 64
 
 
 async def delete(call: Call) -> Response:
-    options = delete_options(bodies.read_options(call), call.query)
+    options = _options(call)
     obj, is_gone = await delete_object(call, options)
     status = 202 if not is_gone and options.orphan is False else 200
     if is_gone and call.kind.kind not in ANSWERS_DELETE_WITH_OBJECT:
@@ -48,35 +53,34 @@ async def delete(call: Call) -> Response:
 
 
 async def delete_collection(call: Call) -> Response:
-    """Delete what is selected, one by one; answer with what it was."""
-    options = delete_options(bodies.read_options(call), call.query)
+    """Delete what is selected, one by one; answer with what was selected, as it was."""
+    options = _options(call)
     selected = await find_page(call, with_changes(list_options(call.request.query, watch=False), limit=0, token=""))
-    gone: list[Json] = []
     for start in range(0, len(selected.items), _AT_ONCE):
         group = selected.items[start : start + _AT_ONCE]
         ends = await asyncio.gather(*(_delete_found(call, found, options) for found in group), return_exceptions=True)
         for end in ends:
-            if isinstance(end, BaseException):
-                raise end
             if end is not None:
-                gone.append(end)
-    kind = call.kind
-    meta = {"resourceVersion": str(selected.revision)}
-    listed = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta, "items": gone}
-    return answers.value(call, listed)
+                raise end
+    return await answer_list(call, selected.items, {"resourceVersion": str(selected.revision)})
 
 
-async def _delete_found(call: Call, found: KeyValue, options: DeleteOptions) -> Json | None:
-    """Delete one object of a collection; None if somebody was faster."""
+def _options(call: Call) -> DeleteOptions:
+    options = delete_options(bodies.read_options(call), call.query)
+    if call.kind.kind == "Job" and options.propagation is None and options.orphan is None:
+        call.warnings.append(_JOBS_LEAVE_PODS)
+    return options
+
+
+async def _delete_found(call: Call, found: KeyValue, options: DeleteOptions) -> None:
+    """Delete one object of a collection, unless somebody was faster."""
     metadata = call.place.found(found)["metadata"]
     target = with_changes(call.target, name=metadata["name"], namespace=metadata.get("namespace", ""))
     try:
-        obj, _ = await delete_object(with_changes(call, target=target), options)
+        await delete_object(with_changes(call, target=target), options)
     except errors.ApiError as refused:
-        if refused.code == 404:
-            return None
-        raise
-    return obj
+        if refused.code != 404:
+            raise
 
 
 async def delete_object(call: Call, options: DeleteOptions) -> tuple[Json, bool]:
@@ -91,13 +95,16 @@ async def delete_object(call: Call, options: DeleteOptions) -> tuple[Json, bool]
         await _admit(call, old, options)
         new = _ending(call, old, options)
         try:
-            if options.dry_run:
-                return new, objectmeta.is_gone(new)
             if objectmeta.is_gone(new):
-                revision = await store.delete(call.key, expected=found.revision)
-                await _release(call, new)
-                new["metadata"]["resourceVersion"] = str(revision)
-                return new, True
+                # What goes at once goes as it was; only pods learn that they had no time left.
+                gone = new if call.kind.kind == "Pod" else old
+                if not options.dry_run:
+                    revision = await store.delete(call.key, expected=found.revision)
+                    await _release(call, new)
+                    gone["metadata"]["resourceVersion"] = str(revision)
+                return gone, True
+            if options.dry_run:
+                return new, False
             if new != old:
                 revision = await store.update(call.key, place.dump(new), expected=found.revision)
                 new["metadata"]["resourceVersion"] = str(revision)
@@ -136,13 +143,13 @@ def _check_preconditions(call: Call, obj: Json, options: DeleteOptions) -> None:
             f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata.get('uid')}). "
             "The object might have been deleted and then recreated"
         )
-        raise errors.conflict(call.kind.resource, call.target.name, why)
+        raise errors.conflict(call.kind.qualified, call.target.name, why)
     if options.resource_version is not None and options.resource_version != metadata["resourceVersion"]:
         why = (
             f"the ResourceVersion in the precondition ({options.resource_version}) does not match the "
             f"ResourceVersion in record ({metadata['resourceVersion']}). The object might have been modified"
         )
-        raise errors.conflict(call.kind.resource, call.target.name, why)
+        raise errors.conflict(call.kind.qualified, call.target.name, why)
 
 
 def _ending(call: Call, old: Json, options: DeleteOptions) -> Json:

@@ -48,11 +48,16 @@ async def list_(call: Call) -> Response:
         meta["continue"] = write_token(page.token)
         if page.token.remaining > 0:
             meta["remainingItemCount"] = page.token.remaining
+    return await answer(call, page.items, meta)
+
+
+async def answer(call: Call, items: Sequence[KeyValue], meta: Json) -> Response:
+    """The list of these objects in the form the client takes."""
     form = answers.form_of(call)
     if form.transform:
         answers.check_transform(call, form, is_list=True)
-        return answers.plain(call.request, form, await pages.as_transformed(call, form, page.items, meta))
-    return answers.plain(call.request, form, await pages.as_objects(call, page.items, meta))
+        return answers.plain(call.request, form, await pages.as_transformed(call, form, items, meta))
+    return answers.plain(call.request, form, await pages.as_objects(call, items, meta))
 
 
 async def find(call: Call, options: ListOptions) -> Found:
