@@ -40,30 +40,30 @@ build_kubernetes() {
   if [ ! -x "$target" ]; then
     prepare_module
     echo "interop: building $program $version; the first time takes minutes"
-    local set=""
+    local stamp=""
     for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-      set+=" -X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=37"
+      stamp+=" -X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=37"
     done
-    (cd "$cache/$version" && nice -n 15 go build -trimpath -ldflags "-s -w$set" -o "$target" "k8s.io/kubernetes/cmd/$program")
+    (cd "$cache/$version" && nice -n 15 go build -trimpath -ldflags "-s -w$stamp" \
+      -o "$target" "k8s.io/kubernetes/cmd/$program")
   fi
   ln -sf "$program-$version" "$cache/bin/$program"
 }
 
 # Go itself knows whether anything changed.
 build_informer() {
-  (cd "$informer" && GOFLAGS="-buildvcs=false -p=${INTEROP_JOBS:-2}" nice -n 15 go build -trimpath -o "$cache/bin/informer" .)
+  (cd "$informer" && nice -n 15 go build -mod=readonly -trimpath -o "$cache/bin/informer" .)
 }
 
 mkdir -p "$cache/bin"
-for program in "${@:-kubectl kube-apiserver informer}"; do
-  for name in $program; do
-    case $name in
-      kubectl | kube-apiserver) build_kubernetes "$name" ;;
-      informer) build_informer ;;
-      *)
-        echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer" >&2
-        exit 2
-        ;;
-    esac
-  done
+[ $# -gt 0 ] || set -- kubectl kube-apiserver informer
+for name in "$@"; do
+  case $name in
+    kubectl | kube-apiserver) build_kubernetes "$name" ;;
+    informer) build_informer ;;
+    *)
+      echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer" >&2
+      exit 2
+      ;;
+  esac
 done
