@@ -108,9 +108,13 @@ def _parse_protobuf(body: bytes, api_version: str, kind: str) -> Json:
         raise errors.bad_request(f"the object provided is unrecognized (must be of type {kind}): {wrong}") from wrong
 
 
+def not_registered(api_version: str, kind: str, scheme: str = _SCHEME) -> str:
+    """The words for a kind that nobody knows. `scheme` is where kube-apiserver's code keeps those it knows."""
+    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
+
+
 def _check_registered(api_version: str, kind: str, expected: str) -> None:
     if shapes.find(api_version, kind) is not None:
         return
-    scheme = _SCHEMES.get(api_version.rpartition("/")[0], _SCHEME)
-    reason = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
+    reason = not_registered(api_version, kind, _SCHEMES.get(api_version.rpartition("/")[0], _SCHEME))
     raise errors.bad_request(cannot_be_handled(api_version, kind, expected, reason))

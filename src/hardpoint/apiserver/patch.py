@@ -16,7 +16,8 @@ from hardpoint.apiserver.update import Successor, replace
 from hardpoint.machinery import errors, fielderrors, jsonpatch, jsontext, mergepatch, shapes, strategicmerge
 from hardpoint.machinery.fielderrors import json_as_go
 from hardpoint.machinery.messages import Response
-from hardpoint.machinery.shapes.refusals import json_type
+from hardpoint.machinery.shapes import restored
+from hardpoint.machinery.shapes.refusals import identify, json_type
 from hardpoint.machinery.strategiclists import go_text
 
 Json = dict[str, Any]
@@ -64,14 +65,17 @@ def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, 
     parsed = _parsed(call.request.body)
     shape = shapes.shape(api_version, kind)
     value = _applied(media, parsed.value, old, shape)
-    _keep_kind(media, value, {"apiVersion": api_version, "kind": kind})
     call.given = value
     try:
+        _keep_kind(call, media, value, {"apiVersion": api_version, "kind": kind})
         decoded = shape.decode(value)
     except shapes.TypeMismatch as wrong:
-        raise _refused(media, parsed.value, value, str(wrong)) from wrong
+        why = restored.refusal(shape, value) if media == STRATEGIC_PATCH else ""
+        raise _refused(media, parsed.value, value, why or str(wrong)) from wrong
     problems = _unknown_members(media, parsed.value)
     problems += bodies.strict_problems(shape, value, decoded, parsed.duplicates)
+    if media == STRATEGIC_PATCH:
+        problems.sort()
     if problems and options.field_validation == "Strict":
         raise _refused(media, parsed.value, value, f"strict decoding error: {', '.join(problems)}")
     if options.field_validation == "Warn":
@@ -79,14 +83,23 @@ def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, 
     return decoded.object
 
 
-def _keep_kind(media: str, value: Json, identity: Mapping[str, str]) -> None:
-    """What a patch leaves out of apiVersion and kind stays; what it changes is refused, or of no interest."""
-    for field, expected in identity.items():
-        said = value.get(field)
-        if said is None or media == STRATEGIC_PATCH:
-            value[field] = expected
-        elif said != expected:
-            raise errors.bad_request(f"a patch may not change {field} from {expected!r} to {said!r}")
+def _keep_kind(call: Call, media: str, value: Json, identity: Mapping[str, str]) -> None:
+    """A patch may take the kind away, and it stays. Raises TypeMismatch for another one, and 400 without a version.
+
+    Without a version kube-apiserver reads the object as its internal type, which has no field in common with it: first
+    it warns about all of them, and then it misses the name. What a strategic patch says here is of no interest.
+    """
+    version, kind = identify(value)
+    if media == STRATEGIC_PATCH:
+        value.update(identity)
+        return
+    if not version:
+        call.warnings += [f'unknown field "{field}"' for field in sorted(value) if field not in identity]
+        told = f"the name of the object ({call.target.name} based on URL) was undeterminable: name must be provided"
+        raise errors.bad_request(told)
+    if version != identity["apiVersion"] or kind not in ("", identity["kind"]):
+        raise shapes.TypeMismatch(bodies.not_registered(version, kind or identity["kind"]))
+    value.update(identity)
 
 
 def _unknown_members(media: str, change: Any) -> list[str]:
@@ -114,7 +127,10 @@ def _applied(media: str, change: Any, old: Json, shape: shapes.Shape) -> Json:
         return merged
     try:
         return strategicmerge.merge(old, change, shape)
+    except strategicmerge.Unmergeable as wrong:
+        raise errors.unprocessable() from wrong
     except strategicmerge.BadPatch as wrong:
+        # kube-apiserver answers 500 to most of these; but it is the client who made a mistake.
         raise errors.bad_request(str(wrong)) from wrong
 
 

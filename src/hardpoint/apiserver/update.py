@@ -87,7 +87,7 @@ def _check_version(call: Call, new: Json, old: Json, *, required: bool) -> None:
         raise errors.conflict(call.kind.resource, call.target.name)
     if not said and required and call.kind.kind in NEEDS_RESOURCE_VERSION:
         why = fielderrors.invalid("metadata.resourceVersion", 0, "must be specified for an update")
-        raise errors.invalid(call.kind.qualified, call.target.name, [why])
+        raise errors.invalid(call.kind.resource, call.target.name, [why])
 
 
 async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> None:

@@ -29,6 +29,10 @@ class BadPatch(HardpointError):
     """A patch that breaks the rules of strategic merge patches, or does not fit the schema."""
 
 
+class Unmergeable(BadPatch):
+    """What the patch asks for cannot be done to any list."""
+
+
 def merge(
     original: list[Any], patch: list[Any], merge_key: str, merge_elements: Callable[[Json, Json], Json]
 ) -> list[Any]:
@@ -194,7 +198,7 @@ def _element_type(*lists: list[Any]) -> type:
         if found is None:
             found = type(element)
             if found is list:
-                raise BadPatch("lists of lists are not supported")
+                raise Unmergeable("lists of lists are not supported")
         elif type(element) is not found:
             raise BadPatch(f"list element types are not identical: {go_text(list(lists))}")
     if found is None:

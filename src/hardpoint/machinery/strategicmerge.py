@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 from hardpoint.machinery import strategiclists
 from hardpoint.machinery.fielderrors import quote
-from hardpoint.machinery.strategiclists import BadPatch, go_text, go_type
+from hardpoint.machinery.strategiclists import BadPatch, Unmergeable, go_text, go_type
 
-__all__ = ["BadPatch", "Field", "Schema", "merge"]
+__all__ = ["BadPatch", "Field", "Schema", "Unmergeable", "merge"]
 
 Json = dict[str, Any]
 
