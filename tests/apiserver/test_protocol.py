@@ -364,7 +364,7 @@ async def test_a_deleted_collection_is_answered_with_its_list(api: Api) -> None:
 
 async def test_a_precondition_names_the_kind(api: Api) -> None:
     sets = "/apis/apps/v1/namespaces/default/controllerrevisions"
-    await api.ok("POST", sets, named("a", revision=1))
+    await api.ok("POST", sets, named("a", revision=1, data={"b": 1}))
     status, refused = await api.ask("DELETE", f"{sets}/a", {"preconditions": {"uid": "other"}})
     assert (status, refused["details"]["kind"]) == (409, "ControllerRevision")
     assert refused["message"].startswith('Operation cannot be fulfilled on ControllerRevision.apps "a": the UID in the')
