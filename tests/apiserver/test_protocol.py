@@ -374,3 +374,19 @@ async def test_success_is_never_a_table(api: Api) -> None:
     await api.ok("POST", f"{IN_DEFAULT}/configmaps", named("a"))
     answer = await api.ok("DELETE", f"{IN_DEFAULT}/configmaps/a", accept=f"{TABLE}v1")
     assert (answer["kind"], answer["status"]) == ("Status", "Success")
+
+
+@pytest.mark.parametrize(
+    ("query", "agent", "is_pretty"),
+    [
+        ("", "curl/8", True),
+        ("?pretty=false", "curl/8", False),
+        ("?pretty=False", "x", False),
+        ("?pretty=0", "x", False),
+        ("?pretty=1", "x", True),
+        ("", "x", False),
+    ],
+)
+async def test_people_get_their_answers_indented(api: Api, query: str, agent: str, is_pretty: bool) -> None:
+    answer = await api.send("GET", IN_DEFAULT + query, user_agent=agent)
+    assert (b'\n  "metadata"' in answer.body) is is_pretty

@@ -20,7 +20,6 @@ from hardpoint.machinery.partial import partial_metadata
 Json = dict[str, Any]
 
 _PRETTY_AGENTS = ("curl/", "Wget/", "Mozilla/5.0")
-_FALSE = frozenset(("false", "0"))
 
 
 def form_of(call: Call, *, watch: bool = False) -> Form:
@@ -33,7 +32,7 @@ def is_pretty(request: Request, form: Form) -> bool:
         return True
     if "pretty=" in request.query:
         wish = request.query.partition("pretty=")[2].partition("&")[0]
-        return wish not in _FALSE
+        return wish != "0" and wish.lower() != "false"
     return request.headers.get("user-agent", "").startswith(_PRETTY_AGENTS)
 
 
