@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 UP = (sys.executable, "-m", "hardpoint.cli")
+API_ALONE = ("--components", "apiserver")
+"""Nobody writes but the clients, and it is up sooner."""
 READY_SECONDS_MAX = 30.0
 
 
@@ -37,6 +39,7 @@ class Server:
         place: Path,
         *,
         program: Sequence[str] = UP,
+        arguments: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         data: Path | None = None,
         open_files_max: int = 0,
@@ -45,7 +48,8 @@ class Server:
         self.said = place / "said.txt"
         self._place = place
         self._program = program
-        self._environment = {**os.environ, "HOME": str(place), **(environment or {})}
+        self._arguments = arguments
+        self.environment = {**os.environ, "HOME": str(place), **(environment or {})}
         self._open_files_max = open_files_max
         self._process: asyncio.subprocess.Process | None = None
 
@@ -60,8 +64,8 @@ class Server:
             begins = said.tell()
             self._process = await asyncio.create_subprocess_exec(
                 *(*self._program, "up", "--port", str(self.port), "--data-dir", str(self.data)),
-                *("--kubeconfig", str(self._place / "kubeconfig")),
-                env=self._environment,
+                *("--kubeconfig", str(self._place / "kubeconfig"), *self._arguments),
+                env=self.environment,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=said,
@@ -77,13 +81,22 @@ class Server:
         if not hasattr(self, "tls"):
             self.tls = self._credentials()
 
-    async def kill(self) -> None:
-        """End it as a crash would: at once, wherever it is."""
+    async def start_somehow(self, crash_status: int) -> None:
+        """Start it as often as it takes, if it ends with this status."""
+        while True:
+            try:
+                return await self.start()
+            except Refused as refused:
+                if refused.status != crash_status:
+                    raise
+
+    async def kill(self) -> int:
+        """End it as a crash would: at once, wherever it is. Returns how it ended, which may have been before."""
         if self._process is None:
-            return
+            return 0
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
-        await self._gone()
+        return await self._gone()
 
     async def stop(self) -> int:
         """Ask it to stop, and return its exit status."""

@@ -11,13 +11,14 @@ import pytest
 
 from tests.chaos import planted
 from tests.chaos.campaign import Report, kill_again_and_again
-from tests.chaos.process import Server
+from tests.chaos.process import API_ALONE, Server
 
 KILLS_TO_FIND_IT = 50
 
 
 async def campaign(plant: Callable[[], None], place: Path, chance: random.Random, *, rounds: int) -> Report:
-    server = Server(place, program=(sys.executable, str(Path(planted.__file__)), plant.__name__))
+    program = (sys.executable, str(Path(planted.__file__)), plant.__name__)
+    server = Server(place, program=program, arguments=API_ALONE)
     try:
         await server.start()
         return await kill_again_and_again(server, chance, place / "history.jsonl", rounds=rounds)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.history import Change, change
-from tests.chaos.process import Server, running
+from tests.chaos.process import API_ALONE, Server, running
 from tests.chaos.wire import LOST, Wire
 from tests.chaos.workload import MARK, Workload, list_ours, replay, watching
 
@@ -59,7 +59,7 @@ class Watcher:
 
 @pytest.mark.timeout(600)
 async def test_every_event_once_and_in_order(tmp_path: Path, chance: random.Random, is_long: bool) -> None:
-    async with running(Server(tmp_path)) as server:
+    async with running(Server(tmp_path, arguments=API_ALONE)) as server:
         before = await list_ours(server)
         watchers = [Watcher(server, chance, before.revision) for _ in range(WATCHERS)]
         is_over = asyncio.Event()

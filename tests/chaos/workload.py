@@ -32,6 +32,7 @@ class Workload:
     def __init__(self, server: Server, chance: random.Random, *, stamps: Iterator[int] | None = None) -> None:
         self.operations: list[Operation] = []
         self.first_answer = asyncio.Event()
+        """Set by the first answer, or when no more can come."""
         self._server = server
         self._chance = chance
         self._stamps = stamps or count()
@@ -40,6 +41,7 @@ class Workload:
         async with asyncio.TaskGroup() as tasks:
             for client in range(WRITERS):
                 tasks.create_task(self._write(client), name=f"writer {client}")
+        self.first_answer.set()
 
     async def _write(self, client: int) -> None:
         own = [f"own-{client}-{number}" for number in range(CONTESTED)]
