@@ -9,6 +9,7 @@ from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.options import WriteOptions, write_options
+from hardpoint.apiserver.stamps import stamp
 from hardpoint.apiserver.traits import KEEPS_STATUS_ON_CREATE, TTL_SECONDS, has_status
 from hardpoint.apiserver.zero import zero_status
 from hardpoint.machinery import defaults, errors, strategies, validation
@@ -66,6 +67,7 @@ async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
     if has_status(kind) and kind.kind not in KEEPS_STATUS_ON_CREATE:
         obj["status"] = zero_status(kind)
     strategies.prepare_create(kind, obj)
+    stamp(kind, obj, None, call.services.now)
     wrong = validation.on_create(kind, obj)
     if wrong:
         raise errors.invalid(kind.qualified, obj["metadata"].get("name", ""), as_given(wrong, call.given))

@@ -16,6 +16,7 @@ from hardpoint.apiserver.create import create_object
 from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.endpoints import keep_to_endpoint
 from hardpoint.apiserver.options import WriteOptions, write_options
+from hardpoint.apiserver.stamps import stamp
 from hardpoint.apiserver.traits import CREATED_BY_UPDATE, NEEDS_RESOURCE_VERSION, TTL_SECONDS
 from hardpoint.machinery import defaults, errors, fielderrors, strategies, validation
 from hardpoint.machinery.jsontext import encode
@@ -112,6 +113,7 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> N
     subresource = call.target.subresource
     if subresource in _AS_THE_MAIN_ENDPOINT:
         strategies.prepare_update(kind, new, old)
+    stamp(kind, new, old, call.services.now)
     objectmeta.bump_generation(kind, new, old)
     if subresource in _AS_THE_MAIN_ENDPOINT:
         wrong = validation.on_update(kind, new, old)
