@@ -76,13 +76,18 @@ def _value(number: int) -> bytes:
 
 def _figures(server: Ours, load: Generator, seconds: float, size: int) -> Figures:
     endpoint = server.endpoint
-    get = load.get(endpoint, f"{_COLLECTION}/map-{{number}}", names=size, seconds=seconds)
     written = "/api/v1/namespaces/written/configmaps"
+    before = server.processor_seconds()
+    get = load.get(endpoint, f"{_COLLECTION}/map-{{number}}", names=size, seconds=seconds)
+    between = server.processor_seconds()
     create = load.create(endpoint, written, objects.config_map(), prefix=f"at-{size}", seconds=seconds)
+    after = server.processor_seconds()
     page = load.list(endpoint, f"{_COLLECTION}?limit={PAGE}", times=PAGES)
     figures = {
         "get_per_second": get["per_second"],
+        "get_cpu_us": (between - before) / get["requests"] * 1e6,
         "create_per_second": create["per_second"],
+        "create_cpu_us": (after - between) / create["requests"] * 1e6,
         "first_page_ms": page["ms_p50"],
     }
     if page["continue"]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ Json = dict[str, Any]
 
 LOG_EVENTS_MAX = 8192
 LOG_BYTES_MAX = 8 * 1024 * 1024
+COUNTS_MAX = 4096
 
 
 class Change:
@@ -131,10 +132,21 @@ class Log:
             position -= 1
         return position
 
+    def since(self, revision: int) -> Iterator[Change]:
+        """The changes after `revision`, which must not be before the floor."""
+        return islice(self.changes, self.position_after(revision) - self.start, None)
+
 
 def _release(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+class Counted(NamedTuple):
+    """How many keys a prefix had at a revision."""
+
+    keys: int
+    revision: int
 
 
 class FellBehind(StoreError):
@@ -147,6 +159,7 @@ class Hub:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._logs: dict[str, Log] = {}
+        self._counts: dict[str, Counted] = {}
         self._began = 0
         self.revision = 0
         """Every write up to this revision is in its log."""
@@ -183,6 +196,32 @@ class Hub:
         if found is None:
             found = self._logs[prefix] = Log(self._began)
         return found
+
+    async def count(self, place: Place, prefix: str, *, at: int) -> int:
+        """How many keys are under a prefix of a place, at the revision `at` or later.
+
+        The store counts them one by one, so it is asked once, and from then on the log tells what came and went.
+        """
+        log = self._log(place.prefix)
+        known = self._counts.get(prefix)
+        if known is None or known.revision < log.floor or self.revision < at:
+            return await self._count_anew(log, prefix)
+        changes = [change for change in log.since(known.revision) if change.key.startswith(prefix)]
+        count = known.keys + sum((change.previous is None) - (change.value is None) for change in changes)
+        self._counts[prefix] = Counted(count, self.revision)
+        return count
+
+    async def _count_anew(self, log: Log, prefix: str) -> int:
+        """Ask the store, and remember what it says if the prefix was left alone meanwhile."""
+        before = self.revision
+        count = await self._store.count(prefix)
+        newest = await self._store.revision()
+        is_known = before >= log.floor and self.revision >= newest
+        if is_known and not any(change.key.startswith(prefix) for change in log.since(before)):
+            if len(self._counts) >= COUNTS_MAX:
+                self._counts.clear()
+            self._counts[prefix] = Counted(count, newest)
+        return count
 
     async def changes(self, place: Place, *, after: int, patience_seconds: Callable[[], float]) -> AsyncIterator[Told]:
         """A place's changes after a revision, as they come; none whenever nothing came for `patience_seconds`.

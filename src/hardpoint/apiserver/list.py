@@ -71,7 +71,7 @@ async def find(call: Call, options: ListOptions) -> Found:
         token = Token(0, "", -1)
         revision = await _revision_to_read(store, options)
     try:
-        return await _page(call.place, store, selection, options, token, revision)
+        return await _page(call, selection, options, token, revision)
     except Compacted as gone:
         if options.token:
             again = write_token(Token(NEWEST, token.start, -1))
@@ -92,9 +92,8 @@ async def _revision_to_read(store: Store, options: ListOptions) -> int:
     return 0
 
 
-async def _page(
-    place: Place, store: Store, selection: Selection, options: ListOptions, token: Token, revision: int
-) -> Found:
+async def _page(call: Call, selection: Selection, options: ListOptions, token: Token, revision: int) -> Found:
+    place, store = call.place, call.services.store
     # A list of "any" age may ignore the limit, and the reference's cache does; we keep it: fewer surprises.
     limit = options.limit
     if selection.key:
@@ -124,7 +123,9 @@ async def _page(
     following = taken[-1].key[len(selection.prefix) :] + "\0"
     remaining = -1
     if not selection.needs_object:
-        known = token.remaining if token.remaining > 0 else await store.count(selection.prefix)
+        known = token.remaining
+        if known <= 0:
+            known = await call.services.hub.count(place, selection.prefix, at=revision)
         remaining = known - len(taken)
     return Found(taken, revision, Token(revision, following, remaining))
 
