@@ -5,5 +5,6 @@ generator.py   builds and calls it
 server.py      a server: its start, its end, its memory and processor time; ours.py and real.py are the two
 objects.py     what is created
 scenarios.py   what is measured of running servers; starting.py of starts; growth.py as the store fills up
-report.py      medians, ratios, goals, the table
+report.py      medians, ratios, goals, the table; page.py puts them into docs/performance.md
+machine.py     what it was measured on
 """

@@ -14,13 +14,13 @@ from typing import Any
 import click
 import orjson
 
-from benchmarks import growth, machine, report, scenarios, starting
+from benchmarks import growth, machine, page, report, scenarios, starting
 from benchmarks.generator import Generator
-from benchmarks.ours import Ours, OursWithControllers
+from benchmarks.ours import Ours, OursWithControllers, compile_sources
 from benchmarks.real import Real, missing
 from benchmarks.server import Server
 
-LATEST = Path(__file__).with_name("latest.json")
+PARTIAL = Path(__file__).parent / "out" / "partial.json"
 STARTING = "starting"
 CHOICES = (STARTING, *scenarios.SCENARIOS)
 
@@ -36,7 +36,7 @@ Measured = defaultdict[str, defaultdict[str, list[float]]]
 @click.option("--full", is_flag=True, help="Also measure how cost grows up to 1,000,000 objects; takes minutes.")
 @click.option("--controllers", is_flag=True, help="Let what --full measures run the controllers too.")
 @click.option("--growth-max", default=max(growth.SIZES), show_default=True, help="Where --full stops.")
-@click.option("--output", type=click.Path(path_type=Path), default=LATEST, show_default="benchmarks/latest.json")
+@click.option("--output", type=click.Path(path_type=Path), default=None, show_default="benchmarks/latest.json")
 def main(
     *,
     rounds: int,
@@ -49,6 +49,7 @@ def main(
     output: Path,
 ) -> None:
     """Measure Hardpoint, and next to it kube-apiserver and etcd where they are installed."""
+    compile_sources()
     makers: list[Callable[[Path], Server]] = [Ours]
     why_not = "" if ours_only else missing()
     if why_not:
@@ -73,8 +74,18 @@ def main(
             grown = (OursWithControllers if controllers else Ours)(here / "growth")
             answer["growth"] = growth.measure(grown, load, seconds, sizes)
             print("\n" + report.curve(answer["growth"]))
-    output.write_bytes(orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n")
-    print(f"\nwritten to {output}", file=sys.stderr)
+    _write(answer, output, is_whole=not only and not ours_only)
+
+
+def _write(answer: dict[str, Any], output: Path | None, *, is_whole: bool) -> None:
+    """Write it down. What is to stand in the repository and in its documentation has everything in it."""
+    target = output or (page.LATEST if is_whole else PARTIAL)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n")
+    print(f"\nwritten to {target}", file=sys.stderr)
+    if target == page.LATEST:
+        page.update(orjson.loads(target.read_bytes()))
+        print(f"the figures are in {page.PAGE}", file=sys.stderr)
 
 
 def _versions(makers: Makers, here: Path) -> dict[str, str]:
