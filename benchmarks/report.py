@@ -57,6 +57,20 @@ LINES = (
 )
 
 
+CURVE = {
+    "ready_s": "ready, s",
+    "get_per_second": "GET /s",
+    "get_cpu_us": "GET, µs of processor",
+    "create_per_second": "create /s",
+    "create_cpu_us": "create, µs of processor",
+    "first_page_ms": "first page, ms",
+    "next_page_ms": "next page, ms",
+    "memory_mb": "resident, MB",
+    "fill_per_second": "filled from behind, /s",
+}
+"""What the growth curve shows, in words."""
+
+
 def summary(rounds: Rounds) -> list[Json]:
     """One row a figure that was measured: medians, how many times better ours is, and whether that is the goal."""
     rows = []
@@ -115,10 +129,10 @@ def table(rows: Sequence[Json]) -> str:
 
 def curve(sizes: Mapping[int, Mapping[str, float]]) -> str:
     """The growth curve as a Markdown table."""
-    names = list(dict.fromkeys(name for figures in sizes.values() for name in figures))
-    lines = ["| objects | " + " | ".join(names) + " |", "|--:" * (len(names) + 1) + "|"]
+    names = [name for name in CURVE if any(name in figures for figures in sizes.values())]
+    lines = ["| objects | " + " | ".join(CURVE[name] for name in names) + " |", "|--:" * (len(names) + 1) + "|"]
     for size, figures in sizes.items():
-        cells = (f"{figures[name]:,.4g}" if name in figures else "" for name in names)
+        cells = (_digits(figures[name]) if name in figures else "" for name in names)
         lines.append(f"| {size:,} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
