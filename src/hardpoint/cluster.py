@@ -29,7 +29,6 @@ from hardpoint.apiserver.http import bind, serve
 from hardpoint.apiserver.identity import MASTERS
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.apiserver.tls import serving_context
-from hardpoint.client.kubeconfig import write_context
 from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler, User
@@ -147,6 +146,8 @@ class Cluster:
         self.state = self._introduce(address, pki)
         datadir.write_state(options.data_dir, self.state)
         stack.callback(datadir.remove_state, options.data_dir)
+        warming = asyncio.create_task(api.warm_up(), name="warm-up")
+        stack.push_async_callback(asyncio.wait, [warming])
         if CONTROLLER_MANAGER in options.components:
             root_ca = pki.certificate("server-ca").read_text()
             await stack.enter_async_context(_controlled(api.handle, root_ca, self._now))
@@ -169,6 +170,8 @@ class Cluster:
         options = self.options
         context = ""
         if options.kubeconfig is not None:
+            from hardpoint.client.kubeconfig import write_context  # The API answers already; nobody waits for YAML.
+
             context = write_context(
                 options.kubeconfig,
                 name=options.name,

@@ -10,7 +10,7 @@ import orjson
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import YAML, Form, choose
 from hardpoint.apiserver.options import first
-from hardpoint.machinery import errors, yamltext
+from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.kinds import Kind
@@ -39,6 +39,8 @@ def is_pretty(request: Request, form: Form) -> bool:
 def plain(request: Request, form: Form, wire: bytes, *, status: int = 200) -> Response:
     """JSON bytes as they are, indented or as YAML."""
     if form.media == YAML:
+        from hardpoint.machinery import yamltext  # Not before somebody wants YAML: start-up does not wait for it.
+
         return Response(status, yamltext.encode(orjson.loads(wire)), YAML)
     if is_pretty(request, form):
         wire = orjson.dumps(orjson.loads(wire), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

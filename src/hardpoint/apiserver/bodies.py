@@ -10,12 +10,11 @@ from typing import Any
 
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import JSON, OFFERED, PROTOBUF, YAML
-from hardpoint.machinery import errors, jsontext, shapes, yamltext
+from hardpoint.machinery import errors, jsontext, shapes
 from hardpoint.machinery.shapes.refusals import cannot_be_handled, identify, unrecognized
 
 Json = dict[str, Any]
 
-_PARSERS = {JSON: jsontext.parse, YAML: yamltext.parse}
 _SCHEMES = {
     "apiextensions.k8s.io": "pkg/apiserver/apiserver.go:53",
     "apiregistration.k8s.io": "pkg/apiserver/scheme/scheme.go:33",
@@ -84,12 +83,12 @@ def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, 
     """The body as a JSON object that says which kind it is, and the fields it says twice."""
     if media == PROTOBUF:
         return _parse_protobuf(body, api_version, kind), []
-    if media not in _PARSERS:
+    if media not in (JSON, YAML):
         raise errors.unsupported_media_type(OFFERED)
     try:
-        parsed = _PARSERS[media](body)
+        parsed = jsontext.parse(body) if media == JSON else _parse_yaml(body)
         said_version, said_kind = identify(parsed.value)
-    except (jsontext.BadJson, yamltext.BadYaml) as wrong:
+    except jsontext.BadJson as wrong:
         reason = f"couldn't get version/kind; json parse error: {wrong}"
         raise errors.bad_request(unrecognized(body, kind, reason)) from wrong
     except shapes.TypeMismatch as wrong:
@@ -97,6 +96,15 @@ def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, 
     value = parsed.value or {}
     value["apiVersion"], value["kind"] = said_version or api_version, said_kind or kind
     return value, parsed.duplicates
+
+
+def _parse_yaml(body: bytes) -> jsontext.Parsed:
+    from hardpoint.machinery import yamltext  # Not before somebody writes YAML: start-up does not wait for it.
+
+    try:
+        return yamltext.parse(body)
+    except yamltext.BadYaml as wrong:
+        raise jsontext.BadJson(str(wrong)) from wrong
 
 
 def _parse_protobuf(body: bytes, api_version: str, kind: str) -> Json:

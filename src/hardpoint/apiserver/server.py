@@ -6,8 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from hardpoint.apiserver import admission, health, version
+from hardpoint.apiserver import health, verbs, version
+from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.allotment import ServiceAllotter
 from hardpoint.apiserver.bootstrap import bootstrap
 from hardpoint.apiserver.call import Services
@@ -17,7 +20,6 @@ from hardpoint.apiserver.health import Health
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.index import Index
 from hardpoint.apiserver.metrics import Metrics
-from hardpoint.apiserver.openapi import OpenApi
 from hardpoint.apiserver.places import place
 from hardpoint.apiserver.reader import StoreReader
 from hardpoint.apiserver.registry import Registry
@@ -27,6 +29,9 @@ from hardpoint.machinery import errors, kinds
 from hardpoint.machinery.messages import Handler, Request, Response
 from hardpoint.machinery.timestamps import format_time
 from hardpoint.store.contract import Store
+
+if TYPE_CHECKING:
+    from hardpoint.apiserver.openapi import OpenApi
 
 
 def _utc_now() -> datetime:
@@ -51,13 +56,12 @@ class ApiServer:
         self.metrics = Metrics(self._count_objects)
         self.health = Health()
         self._discovery = Discovery(self.registry, f"{host}:{port}")
-        self._openapi = OpenApi(self.registry)
-        self._index = Index(self._discovery.paths, self.health.paths, self._openapi.paths, _own_paths)
+        self._index = Index(self._discovery.paths, self.health.paths, lambda: self._openapi.paths(), _own_paths)
         services = Services(
             store=store,
             hub=self.hub,
             registry=self.registry,
-            admission=admission.chain(StoreReader(store)),
+            admission=Chain(StoreReader(store)),
             allotters={"services": ServiceAllotter(store, lambda: format_time(now()))},
             now=now,
         )
@@ -82,13 +86,23 @@ class ApiServer:
                 self._is_stopping = True
                 compacting.cancel()
 
+    async def warm_up(self) -> None:
+        """Import what the first writes need, beside whatever is going on."""
+        await asyncio.to_thread(verbs.load)
+
+    @cached_property
+    def _openapi(self) -> OpenApi:
+        from hardpoint.apiserver.openapi import OpenApi  # Not before somebody asks: kubectl explain and apply do.
+
+        return OpenApi(self.registry)
+
     async def _path(self, request: Request) -> Response:
         """Answer a path of the server's own."""
         response = (
             self._discovery.respond(request)
             or await self.health.respond(request)
             or version.respond(request)
-            or await self._openapi.respond(request)
+            or (await self._openapi.respond(request) if request.path.startswith("/openapi") else None)
             or await self.metrics.respond(request)
             or self._index.respond(request)
         )

@@ -1,49 +1,46 @@
-"""Which function answers which verb, on objects and on their subresources."""
+"""Which function answers which verb, on objects and on their subresources.
+
+Functions are named here and imported when they are first needed: a server that has just started is asked for little,
+and everything a create needs is half of the code. `load` imports the rest when there is time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from importlib import import_module
 
 from hardpoint.apiserver import connect
-from hardpoint.apiserver.binding import bind, bind_by_body
 from hardpoint.apiserver.call import Call
-from hardpoint.apiserver.create import create
-from hardpoint.apiserver.delete import delete, delete_collection
-from hardpoint.apiserver.eviction import evict
-from hardpoint.apiserver.get import get
-from hardpoint.apiserver.list import list_
-from hardpoint.apiserver.patch import patch
-from hardpoint.apiserver.reviews import review
-from hardpoint.apiserver.scale import get_scale, patch_scale, update_scale
 from hardpoint.apiserver.traits import VIRTUAL
-from hardpoint.apiserver.update import update
-from hardpoint.apiserver.watch import watch
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Response
 
 Verb = Callable[[Call], Awaitable[Response]]
 
-_OBJECT: Mapping[str, Verb] = {
-    "create": create,
-    "delete": delete,
-    "deletecollection": delete_collection,
-    "get": get,
-    "list": list_,
-    "patch": patch,
-    "update": update,
-    "watch": watch,
+_OBJECT: Mapping[str, str] = {
+    "create": "create.create",
+    "delete": "delete.delete",
+    "deletecollection": "delete.delete_collection",
+    "get": "get.get",
+    "list": "list.list_",
+    "patch": "patch.patch",
+    "update": "update.update",
+    "watch": "watch.watch",
 }
-_PART: Mapping[str, Verb] = {"get": get, "patch": patch, "update": update}
-_SUBRESOURCES: Mapping[str, Mapping[str, Verb]] = {
+_PART: Mapping[str, str] = {"get": "get.get", "patch": "patch.patch", "update": "update.update"}
+_SUBRESOURCES: Mapping[str, Mapping[str, str]] = {
     "approval": _PART,
-    "binding": {"create": bind},
+    "binding": {"create": "binding.bind"},
     "ephemeralcontainers": _PART,
-    "eviction": {"create": evict},
-    "finalize": {"update": update},
+    "eviction": {"create": "eviction.evict"},
+    "finalize": {"update": "update.update"},
     "resize": _PART,
-    "scale": {"get": get_scale, "patch": patch_scale, "update": update_scale},
+    "scale": {"get": "scale.get_scale", "patch": "scale.patch_scale", "update": "scale.update_scale"},
     "status": _PART,
 }
+_BIND_BY_BODY = "binding.bind_by_body"
+_REVIEW = "reviews.review"
 
 
 def find(kind: Kind, subresource: str, verb: str) -> Verb | None:
@@ -51,9 +48,25 @@ def find(kind: Kind, subresource: str, verb: str) -> Verb | None:
     if subresource in connect.SUBRESOURCES:
         return connect.connect
     if subresource:
-        return _SUBRESOURCES.get(subresource, {}).get(verb)
-    if kind.kind == "Binding":
-        return bind_by_body
-    if kind.kind in VIRTUAL:
-        return review
-    return _OBJECT.get(verb)
+        name = _SUBRESOURCES.get(subresource, {}).get(verb)
+    elif kind.kind == "Binding":
+        name = _BIND_BY_BODY
+    elif kind.kind in VIRTUAL:
+        name = _REVIEW
+    else:
+        name = _OBJECT.get(verb)
+    return _function(name) if name else None
+
+
+@cache
+def _function(name: str) -> Verb:
+    module, _, function = name.partition(".")
+    found: Verb = getattr(import_module(f"hardpoint.apiserver.{module}"), function)
+    return found
+
+
+def load() -> None:
+    """Import every verb, so that nobody waits for it."""
+    parts = [name for verbs in _SUBRESOURCES.values() for name in verbs.values()]
+    for name in (*_OBJECT.values(), *parts, _BIND_BY_BODY, _REVIEW):
+        _function(name)

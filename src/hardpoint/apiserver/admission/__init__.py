@@ -1,34 +1,5 @@
-"""The in-tree admission plugins, a file each, in kube-apiserver's order."""
+"""Admission: what may change an object before it is validated, and refuse it after.
 
-from __future__ import annotations
-
-from hardpoint.apiserver.admission.certificate_requester import CertificateRequester
-from hardpoint.apiserver.admission.chain import Chain
-from hardpoint.apiserver.admission.contract import Mutates, Reader
-from hardpoint.apiserver.admission.default_ingress_class import DefaultIngressClass
-from hardpoint.apiserver.admission.default_storage_class import DefaultStorageClass
-from hardpoint.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
-from hardpoint.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
-from hardpoint.apiserver.admission.priority import Priority
-from hardpoint.apiserver.admission.runtime_class import RuntimeClass
-from hardpoint.apiserver.admission.service_account import ServiceAccount
-from hardpoint.apiserver.admission.storage_object_in_use_protection import StorageObjectInUseProtection
-from hardpoint.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
-
-
-def chain(reader: Reader) -> Chain:
-    """Every plugin that is on by default."""
-    accounts, priority, runtime_class = ServiceAccount(), Priority(), RuntimeClass()
-    mutating: list[Mutates] = [
-        NamespaceLifecycle(),
-        accounts,
-        TaintNodesByCondition(),
-        priority,
-        DefaultTolerationSeconds(),
-        DefaultStorageClass(),
-        StorageObjectInUseProtection(),
-        runtime_class,
-        DefaultIngressClass(),
-        CertificateRequester(),
-    ]
-    return Chain(mutating, [accounts, priority, runtime_class], reader)
+`contract.py` says what a plugin is, `plugins.py` which there are and in which order, `chain.py` runs them; the plugins
+themselves are a file each.
+"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from hardpoint.apiserver.admission.contract import Attributes, Mutates, Reader, Validates
 
@@ -10,15 +11,19 @@ from hardpoint.apiserver.admission.contract import Attributes, Mutates, Reader, 
 class Chain:
     """Every mutating plugin in order, and later every validating one."""
 
-    def __init__(self, mutating: Sequence[Mutates], validating: Sequence[Validates], reader: Reader) -> None:
-        self._mutating = mutating
-        self._validating = validating
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     async def mutate(self, attributes: Attributes) -> None:
-        for plugin in self._mutating:
+        for plugin in self._plugins[0]:
             await plugin.mutate(attributes, self._reader)
 
     async def validate(self, attributes: Attributes) -> None:
-        for plugin in self._validating:
+        for plugin in self._plugins[1]:
             await plugin.validate(attributes, self._reader)
+
+    @cached_property
+    def _plugins(self) -> tuple[Sequence[Mutates], Sequence[Validates]]:
+        from hardpoint.apiserver.admission.plugins import plugins  # Not before the first write: they are many.
+
+        return plugins()
