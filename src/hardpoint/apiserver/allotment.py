@@ -82,7 +82,7 @@ class ServiceAllotter:
         if asked != "None" and (old is None or not asked or asked != old["spec"].get("clusterIP")):
             take = self._taker(_IP_PREFIX, taken, dry_run=dry_run, body=lambda ip: self._address(ip, obj))
             if asked:
-                await self._take_asked_ip(obj, asked, take)
+                await self._take_asked_ip(obj, asked, take, dry_run=dry_run)
             else:
                 spec["clusterIP"] = await _first_free(take, _random_addresses(), "no free cluster IP is left")
         spec["clusterIPs"] = [spec["clusterIP"]]
@@ -93,9 +93,15 @@ class ServiceAllotter:
         spec.setdefault("ipFamilies", [_FAMILY])
         spec.setdefault("ipFamilyPolicy", "SingleStack")
 
-    async def _take_asked_ip(self, obj: Json, asked: str, take: Take) -> None:
-        if ip_address(asked) not in SERVICE_NETWORK:
-            why = f"failed to allocate IP {asked}: the provided network does not match the current range"
+    async def _take_asked_ip(self, obj: Json, asked: str, take: Take, *, dry_run: bool) -> None:
+        address = ip_address(asked)
+        edges = (SERVICE_NETWORK.network_address, SERVICE_NETWORK.broadcast_address)
+        if address not in SERVICE_NETWORK or address in edges:
+            valid = f"is not in the valid range. The range of valid IPs is {SERVICE_NETWORK}"
+            other = "the provided network does not match the current range"
+            # Another allocator answers when nothing is to be kept.
+            why = f"the provided IP ({asked}) {valid}" if dry_run or address in edges else other
+            why = f"failed to allocate IP {asked}: {why}"
             raise _invalid(obj, fielderrors.invalid("spec.clusterIPs", [asked], why))
         if not await take(asked):
             why = f"failed to allocate IP {asked}: provided IP is already allocated"
@@ -113,7 +119,7 @@ class ServiceAllotter:
                 free = await _first_free(take, _random_ports(), "no free node port is left")
                 port["nodePort"] = int(free)
             elif f"{_PORT_PREFIX}{asked}" not in held:
-                await _take_asked_port(obj, f"spec.ports[{number}].nodePort", asked, take)
+                await _take_asked_port(obj, f"spec.ports[{number}].nodePort", asked, take, dry_run=dry_run)
 
     async def _health_check_port(self, obj: Json, old: Json | None, taken: list[str], *, dry_run: bool) -> None:
         """Where a load balancer asks which nodes have endpoints."""
@@ -125,13 +131,14 @@ class ServiceAllotter:
         if not asked:
             spec[_HEALTH_CHECK] = int(await _first_free(take, _random_ports(), "no free node port is left"))
         elif old is None or f"{_PORT_PREFIX}{asked}" not in _held(old):
-            await _take_asked_port(obj, f"spec.{_HEALTH_CHECK}", asked, take)
+            await _take_asked_port(obj, f"spec.{_HEALTH_CHECK}", asked, take, dry_run=dry_run)
 
     def _taker(self, prefix: str, taken: list[str], *, dry_run: bool, body: Callable[[str], bytes]) -> Take:
         async def take(what: str) -> bool:
             key = prefix + what
             if dry_run:
-                return await self._store.get(key) is None
+                # Nothing is kept, so nothing is taken from others.
+                return True
             try:
                 await self._store.create(key, body(what))
             except KeyExists:
@@ -174,7 +181,9 @@ def _check_families(obj: Json) -> None:
         raise _invalid(obj, *wrong)
 
 
-async def _take_asked_port(obj: Json, field: str, asked: int, take: Take) -> None:
+async def _take_asked_port(obj: Json, field: str, asked: int, take: Take, *, dry_run: bool) -> None:
+    if dry_run:
+        return
     if asked not in NODE_PORTS:
         why = (
             "provided port is not in the valid range. "
