@@ -25,7 +25,7 @@ from hardpoint.machinery.fielderrors import (
 from hardpoint.machinery.validation import resource_slices, rules
 from hardpoint.machinery.validation.labelselectors import labels
 from hardpoint.machinery.validation.metadata import check_annotations
-from hardpoint.machinery.validation.resource_names import driver_name, fully_qualified_name, taint
+from hardpoint.machinery.validation.resource_names import driver_name, fully_qualified_name, plain_driver_name, taint
 from hardpoint.machinery.validation.resources import is_extended
 
 Json = dict[str, Any]
@@ -127,10 +127,7 @@ def _request(errors: Errors, path: str, request: Json) -> None:
 
 
 def _request_name(errors: Errors, path: str, name: str) -> None:
-    if name:
-        errors += invalids(path, name, names.dns_label(name))
-    else:
-        errors.append(required(path))
+    errors += invalids(path, name, names.dns_label(name))
 
 
 def _alternative(errors: Errors, path: str, alternative: Json) -> None:
@@ -233,7 +230,7 @@ def _taint_rule(obj: Json, old: Json | None = None) -> Errors:
     spec = obj["spec"]
     selector = spec.get("deviceSelector") or {}
     if "driver" in selector:
-        driver_name(errors, "spec.deviceSelector.driver", selector["driver"])
+        plain_driver_name(errors, "spec.deviceSelector.driver", selector["driver"])
     if "pool" in selector:
         resource_slices.pool_name(errors, "spec.deviceSelector.pool", selector["pool"])
     if "device" in selector:

@@ -25,6 +25,16 @@ def driver_name(errors: Errors, path: str, name: str) -> None:
     errors += invalids(path, name, names.dns_subdomain_caseless(name))
 
 
+def plain_driver_name(errors: Errors, path: str, name: str) -> None:
+    """A driver's name where upstream checks it by hand, and tells so in other words."""
+    if not name:
+        errors.append(required(path))
+        return
+    if names.length(name) > DOMAIN_LENGTH_MAX:
+        errors.append(too_long(path, DOMAIN_LENGTH_MAX))
+    errors += invalids(path, name, names.dns_subdomain(name.lower()))
+
+
 def qualified_name(errors: Errors, path: str, name: str) -> None:
     """`domain/identifier`, or an identifier alone, which belongs to the slice's driver."""
     domain, slash, identifier = name.rpartition("/")

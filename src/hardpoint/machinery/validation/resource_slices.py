@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 from hardpoint.machinery import names
-from hardpoint.machinery.fielderrors import FieldError, at, duplicate, forbidden, invalid, invalids, required
+from hardpoint.machinery.fielderrors import FieldError, at, duplicate, invalid, invalids, required
 from hardpoint.machinery.fielderrors import too_long as told_too_long
 from hardpoint.machinery.fielderrors import too_many as told_too_many
-from hardpoint.machinery.validation import rules
+from hardpoint.machinery.validation import resource_policies, rules
 from hardpoint.machinery.validation.affinity import node_selector
-from hardpoint.machinery.validation.resource_names import driver_name, qualified_name, taint
+from hardpoint.machinery.validation.resource_names import plain_driver_name, qualified_name, taint
 
 Json = dict[str, Any]
 Errors = list[FieldError]
@@ -30,6 +30,7 @@ ONE_PLACE_OF_DEVICE = (
     "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required"
     " when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
 )
+ALL_VALUES = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
 VALUES = ("bool", "int", "string", "version", "bools", "ints", "strings", "versions")
 
 _SEMANTIC_VERSION = re.compile(
@@ -64,7 +65,7 @@ def pool_name(errors: Errors, path: str, name: str) -> None:
 
 
 def _spec(errors: Errors, spec: Json, before: Json) -> None:
-    driver_name(errors, "spec.driver", spec.get("driver", ""))
+    plain_driver_name(errors, "spec.driver", spec.get("driver", ""))
     pool = spec.get("pool") or {}
     pool_name(errors, "spec.pool.name", pool.get("name", ""))
     count, generation = pool.get("resourceSliceCount", 0), pool.get("generation", 0)
@@ -138,10 +139,7 @@ def _has_list_values(device: Json) -> bool:
 
 def _device(errors: Errors, path: str, device: Json, *, per_device: bool) -> None:
     name = device.get("name", "")
-    if name:
-        errors += invalids(f"{path}.name", name, names.dns_label(name))
-    else:
-        errors.append(required(f"{path}.name"))
+    errors += invalids(f"{path}.name", name, names.dns_label(name))
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     count = len(attributes) + len(capacity)
     if count > ATTRIBUTES_AND_CAPACITIES_MAX:
@@ -154,15 +152,25 @@ def _device(errors: Errors, path: str, device: Json, *, per_device: bool) -> Non
     for key, amount in capacity.items():
         place = at(f"{path}.capacity", key=key)
         qualified_name(errors, place, key)
-        if "requestPolicy" in amount and not device.get("allowMultipleAllocations"):
-            errors.append(forbidden(f"{place}.requestPolicy", "allowMultipleAllocations must be true"))
+        resource_policies.capacity(errors, place, amount, is_shared=bool(device.get("allowMultipleAllocations")))
     taints = device.get("taints") or []
     if len(taints) > TAINTS_MAX:
         errors.append(told_too_many(f"{path}.taints", len(taints), TAINTS_MAX))
     else:
         for index, each in enumerate(taints):
             taint(errors, at(f"{path}.taints", index), each, EFFECTS)
+    _consumed_counters(errors, f"{path}.consumesCounters", device.get("consumesCounters") or [])
     _device_place(errors, path, device, per_device=per_device)
+    resource_policies.binding_conditions(errors, path, device)
+
+
+def _consumed_counters(errors: Errors, path: str, sets: list[Json]) -> None:
+    for index, each in enumerate(sets):
+        place = at(path, index)
+        if not each.get("counterSet"):
+            errors.append(required(f"{place}.counterSet"))
+        if not each.get("counters"):
+            errors.append(required(f"{place}.counters"))
 
 
 def _attribute(errors: Errors, path: str, attribute: Json) -> None:
@@ -173,9 +181,10 @@ def _attribute(errors: Errors, path: str, attribute: Json) -> None:
                 errors.append(invalid(place, value, "must be a string compatible with semver.org spec 2.0.0"))
             if names.length(value) > VALUE_LENGTH_MAX:
                 errors.append(told_too_long(place, VALUE_LENGTH_MAX))
-    if len(found) != 1:
-        shown = attribute if found else ""
-        errors.append(invalid(path, shown, "exactly one value must be specified"))
+    if not found:
+        errors.append(invalid(path, "", f"must specify one of: {ALL_VALUES}"))
+    elif len(found) > 1:
+        errors.append(invalid(path, attribute, "exactly one value must be specified"))
 
 
 def _texts(path: str, field: str, attribute: Json) -> list[tuple[str, str]]:
