@@ -33,7 +33,44 @@ def at(obj: Any, path: str) -> Any:
     return obj
 
 
+OWNER = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u", "controller": True}
+
 ACCEPTED = [
+    pytest.param(
+        "/api/v1/namespaces/default/configmaps?dryRun=All",
+        named(binaryData={"a": None}),
+        "binaryData",
+        {"a": ""},
+        id="no bytes are empty bytes",
+    ),
+    pytest.param(
+        "/api/v1/namespaces/default/configmaps?dryRun=All",
+        {"metadata": {"name": "x", "ownerReferences": [OWNER, OWNER]}},
+        "metadata.ownerReferences",
+        [OWNER],
+        id="an owner owns once",
+    ),
+    pytest.param(
+        "/api/v1/namespaces/default/services?dryRun=All",
+        named(spec={"type": "NodePort", "ports": [{"port": 1, "nodePort": 5}]}),
+        "spec.ports.0.nodePort",
+        5,
+        id="a dry run takes no port, so any will do",
+    ),
+    pytest.param(
+        NAMESPACED.format("resource.k8s.io", "resourceclaims"),
+        named(spec={"devices": {"requests": []}}),
+        "spec.devices.requests",
+        None,
+        id="no requests are none",
+    ),
+    pytest.param(
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        named(),
+        "metadata.name",
+        None,
+        id="who asks who he is gets no name",
+    ),
     pytest.param(
         "/api/v1/nodes?dryRun=All", named(spec={"configSource": {}}), "spec.configSource", None, id="dynamic kubelets"
     ),
@@ -87,6 +124,82 @@ ACCEPTED = [
 ]
 
 REFUSED = [
+    pytest.param(
+        "/api/v1/namespaces?dryRun=All",
+        {"metadata": {"name": "x", "labels": {"pod-security.kubernetes.io/enforce": "some"}}},
+        'metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "some": must be one of privileged,'
+        " baseline, restricted",
+        id="levels of pod security",
+    ),
+    pytest.param(
+        "/api/v1/namespaces?dryRun=All",
+        {"metadata": {"name": "x", "labels": {"pod-security.kubernetes.io/warn-version": "v2"}}},
+        'metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "v2": must be "latest" or "v1.x"',
+        id="versions of pod security",
+    ),
+    pytest.param(
+        "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers?dryRun=All",
+        named(
+            spec={
+                "maxReplicas": 1,
+                "scaleTargetRef": {"apiVersion": "a/v1", "kind": "K", "name": "n"},
+                "targetCPUUtilizationPercentage": 0,
+            }
+        ),
+        "spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0",
+        id="the old autoscaler is judged as the new one",
+    ),
+    pytest.param(
+        CLUSTER.format("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
+        named(spec={"type": "Limited", "limited": {"limitResponse": {"type": "Reject", "queuing": {}}}}),
+        "spec.limited.limitResponse.queuing: Forbidden",
+        id="who rejects has no queues",
+    ),
+    pytest.param(
+        CLUSTER.format("resource.k8s.io", "resourceslices"),
+        named(
+            spec={
+                "driver": "d",
+                "nodeName": "n",
+                "pool": {"name": "p", "resourceSliceCount": 1},
+                "devices": [{"name": "a", "bindingFailureConditions": ["x"]}],
+            }
+        ),
+        "spec.devices[0].bindingConditions: Invalid value: null: bindingConditions are required to use"
+        " bindingFailureConditions",
+        id="devices wait for both or for nothing",
+    ),
+    pytest.param(
+        CLUSTER.format("resource.k8s.io", "resourceslices"),
+        named(
+            spec={
+                "driver": "d",
+                "nodeName": "n",
+                "pool": {"name": "p", "resourceSliceCount": 1},
+                "devices": [
+                    {
+                        "name": "a",
+                        "allowMultipleAllocations": True,
+                        "capacity": {
+                            "m": {
+                                "value": "4Gi",
+                                "requestPolicy": {"default": "3Gi", "validRange": {"min": "1Gi", "max": "2Gi"}},
+                            }
+                        },
+                    }
+                ],
+            }
+        ),
+        'spec.devices[0].capacity[m].requestPolicy.validRange.default: Invalid value: "3Gi": default is more than max:'
+        " 2Gi",
+        id="shares have limits",
+    ),
+    pytest.param(
+        "/apis/events.k8s.io/v1/namespaces/default/events?dryRun=All",
+        named(regarding={"namespace": "default"}, eventTime="2026-01-01T00:00:00.000000Z"),
+        "action: Required value",
+        id="events say what was done",
+    ),
     pytest.param(
         NAMESPACED.format("apps", "deployments"),
         named(
@@ -184,3 +297,53 @@ async def test_warned(url: str, body: Json, told: str) -> None:
         response = await Api(server).send("POST", url, body)
     assert response.status == 201, response.body
     assert f'299 - "{told}"' in [value for name, value in response.headers if name == "Warning"]
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "told"),
+    [
+        (
+            "/apis/authentication.k8s.io/v1/tokenreviews",
+            {"spec": {}},
+            "token is required for TokenReview in authentication",
+        ),
+        ("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {}}, "no namespace on request"),
+        ("/api/v1/namespaces/default/bindings", {"target": {"name": "n"}}, "Name parameter required."),
+    ],
+)
+async def test_not_understood(url: str, body: Json, told: str) -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        status, answer = await Api(server).ask("POST", url, body)
+    assert (status, answer["message"]) == (400, told)
+
+
+@pytest.mark.parametrize(
+    ("media", "patch", "status", "told"),
+    [
+        ("merge-patch", {"kind": None}, 200, ""),
+        ("strategic-merge-patch", {"kind": "Other"}, 200, ""),
+        (
+            "merge-patch",
+            {"apiVersion": None},
+            400,
+            "the name of the object (x based on URL) was undeterminable: name must be provided",
+        ),
+        ("merge-patch", {"kind": "Other"}, 422, 'no kind "Other" is registered for version "v1" in scheme'),
+        (
+            "merge-patch",
+            {"kind": 7},
+            422,
+            "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind",
+        ),
+        ("strategic-merge-patch", {"data": {"a": 7}}, 422, "cannot convert int64 to string"),
+    ],
+)
+async def test_patches_and_kinds(media: str, patch: Json, status: int, told: str) -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        api = Api(server)
+        await api.ok("POST", "/api/v1/namespaces/default/configmaps", named(data={"a": "b"}))
+        got, answer = await api.ask(
+            "PATCH", "/api/v1/namespaces/default/configmaps/x", patch, content_type=f"application/{media}+json"
+        )
+    assert got == status, answer
+    assert told in answer.get("message", "")

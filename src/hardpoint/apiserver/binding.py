@@ -46,6 +46,8 @@ async def bind_by_body(call: Call) -> Response:
     assert pods is not None, "a built-in kind"
     binding = bodies.read(call, "v1", "Binding")
     name = binding["metadata"].get("name", "")
+    if not name:
+        raise errors.bad_request("Name parameter required.")
     target = with_changes(call.target, resource="pods", name=name, subresource="binding")
     return await bind(with_changes(call, kind=pods, target=target))
 

@@ -10,7 +10,7 @@ from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.stamps import stamp
-from hardpoint.apiserver.traits import KEEPS_STATUS_ON_CREATE, TTL_SECONDS, has_status
+from hardpoint.apiserver.traits import KEEPS_STATUS_ON_CREATE, TTL_SECONDS, has_status, told_as
 from hardpoint.apiserver.zero import zero_status
 from hardpoint.machinery import defaults, errors, strategies, validation
 from hardpoint.machinery.jsontext import encode
@@ -51,6 +51,7 @@ async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
     """Make the object what would be stored: defaults, admission, the server's fields, validation."""
     kind, admission = call.kind, call.services.admission
     defaults.apply(kind, obj)
+    objectmeta.without_repeated_owners(obj, call.warnings)
     attributes = Attributes(
         kind=kind,
         operation="CREATE",
@@ -70,7 +71,7 @@ async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
     stamp(kind, obj, None, call.services.now)
     wrong = validation.on_create(kind, obj)
     if wrong:
-        raise errors.invalid(kind.qualified, obj["metadata"].get("name", ""), as_given(wrong, call.given))
+        raise errors.invalid(told_as(kind), obj["metadata"].get("name", ""), as_given(wrong, call.given))
     call.warnings += strategies.warn_create(kind, obj)
     strategies.canonicalize(kind, obj)
     await admission.validate(attributes)

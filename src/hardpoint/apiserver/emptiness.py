@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError
+from hardpoint.machinery.validation.rules import IMMUTABLE
 
 # The rules of an Ingress are shown under the name of the whole.
 _SHOWN_AS = {"spec": "spec.rules"}
@@ -20,7 +21,12 @@ _STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 def as_given(wrong: Sequence[FieldError], body: Any) -> list[FieldError]:
     """The same errors; those that show `null` show what the client wrote there if it was an empty list or map."""
-    return [_as_given(error, body) if error.shown == "null" else error for error in wrong]
+    return [_as_given(error, body) if _shows_nothing(error) else error for error in wrong]
+
+
+def _shows_nothing(error: FieldError) -> bool:
+    """Many refusals to change a field show no value on purpose."""
+    return error.shown == "null" and error.detail != IMMUTABLE
 
 
 def _as_given(error: FieldError, body: Any) -> FieldError:

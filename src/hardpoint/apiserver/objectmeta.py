@@ -6,7 +6,7 @@ import random
 from typing import Any
 from uuid import UUID
 
-from hardpoint.apiserver.traits import TRACKS_GENERATION, has_status
+from hardpoint.apiserver.traits import TRACKS_CHANGES, TRACKS_GENERATION, has_status
 from hardpoint.machinery import errors
 from hardpoint.machinery.kinds import Kind
 
@@ -33,6 +33,10 @@ _KEPT_ON_UPDATE = (
     "deletionGracePeriodSeconds",
     "generation",
 )
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+,"
+    " and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed"
+)
 _random = random.SystemRandom()
 
 
@@ -57,6 +61,23 @@ def put_in_namespace(kind: Kind, obj: Json, namespace: str) -> None:
             "the namespace of the provided object does not match the namespace sent on the request"
         )
     metadata["namespace"] = namespace
+
+
+def without_repeated_owners(obj: Json, warnings: list[str]) -> None:
+    """Keep each owner once, the first time, and say so."""
+    owners = obj["metadata"].get("ownerReferences")
+    if not owners or len(owners) == len({owner.get("uid", "") for owner in owners}):
+        return
+    kept: list[Json] = []
+    repeated: dict[str, None] = {}
+    for owner in owners:
+        if owner in kept:
+            repeated[owner.get("uid", "")] = None
+        else:
+            kept.append(owner)
+    if repeated:
+        obj["metadata"]["ownerReferences"] = kept
+        warnings.append(f"{_REPEATED_OWNERS}: {', '.join(repeated)}")
 
 
 def begin(kind: Kind, obj: Json, *, now: str) -> None:
@@ -105,7 +126,8 @@ def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -
 
 def bump_generation(kind: Kind, obj: Json, old: Json) -> None:
     """Count one more generation if what the object asks for has changed."""
-    if kind.kind in TRACKS_GENERATION and _asked(kind, obj) != _asked(kind, old):
+    tracked = kind.kind in TRACKS_GENERATION or kind.kind in TRACKS_CHANGES
+    if tracked and _asked(kind, obj) != _asked(kind, old):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 

@@ -44,12 +44,14 @@ def _user_info(user: User) -> Json:
 
 
 def _whoami(call: Call, obj: Json) -> Json:
-    obj["metadata"]["creationTimestamp"] = format_time(call.services.now())
+    obj["metadata"] = {"creationTimestamp": format_time(call.services.now())}
     return {"userInfo": _user_info(call.user)}
 
 
 def _token(call: Call, obj: Json) -> Json:
-    return {"user": {}, "error": "[invalid bearer token]"}
+    if not obj["spec"].get("token"):
+        raise errors.bad_request("token is required for TokenReview in authentication")
+    return {"user": {}, "error": "invalid bearer token"}
 
 
 def _access(call: Call, obj: Json) -> Json:
@@ -81,6 +83,10 @@ def _access(call: Call, obj: Json) -> Json:
 
 
 def _rules(call: Call, obj: Json) -> Json:
+    if not obj["spec"].get("namespace"):
+        raise errors.bad_request("no namespace on request")
+    # The answer says nothing of the question.
+    obj["metadata"], obj["spec"] = {}, {}
     everything = MASTERS in call.user.groups
     resource = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}] if everything else []
     paths = ["*"] if everything else ["/healthz", "/livez", "/readyz", "/version", "/version/"]

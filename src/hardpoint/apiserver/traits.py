@@ -29,7 +29,9 @@ NEEDS_RESOURCE_VERSION = _ADMISSION | {
     "CSIStorageCapacity",
     "ClusterTrustBundle",
     "CustomResourceDefinition",
+    "DeviceTaintRule",
     "Lease",
+    "PodCertificateRequest",
     "PodDisruptionBudget",
     "RuntimeClass",
     "StorageVersionMigration",
@@ -82,6 +84,9 @@ TRACKS_GENERATION = _ADMISSION | {
     "StatefulSet",
 }
 
+# As above, but the first generation is that of the first change.
+TRACKS_CHANGES = frozenset(("CSIDriver",))
+
 # Dependents are orphaned unless the client says otherwise.
 ORPHANS_BY_DEFAULT = frozenset(("Job", "ReplicationController"))
 
@@ -112,6 +117,11 @@ VIRTUAL = frozenset(
         "TokenReview",
     )
 )
+
+
+def told_as(kind: Kind) -> str:
+    """What a refusal of an invalid object calls its kind. Events of both groups are one kind to the validation."""
+    return kind.kind if kind.kind == "Event" else kind.qualified
 
 
 def has_status(kind: Kind) -> bool:

@@ -17,7 +17,7 @@ from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.endpoints import keep_to_endpoint
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.stamps import stamp
-from hardpoint.apiserver.traits import CREATED_BY_UPDATE, NEEDS_RESOURCE_VERSION, TTL_SECONDS
+from hardpoint.apiserver.traits import CREATED_BY_UPDATE, NEEDS_RESOURCE_VERSION, TTL_SECONDS, told_as
 from hardpoint.machinery import defaults, errors, fielderrors, strategies, validation
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
@@ -94,6 +94,7 @@ def _check_version(call: Call, new: Json, old: Json, *, required: bool) -> None:
 async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> None:
     kind, admission = call.kind, call.services.admission
     defaults.apply(kind, new)
+    objectmeta.without_repeated_owners(new, call.warnings)
     attributes = Attributes(
         kind=kind,
         operation="UPDATE",
@@ -120,7 +121,7 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> N
     else:
         wrong = validation.on_part_update(kind, subresource, new, old)
     if wrong:
-        raise errors.invalid(kind.qualified, call.target.name, as_given(wrong, call.given))
+        raise errors.invalid(told_as(kind), call.target.name, as_given(wrong, call.given))
     call.warnings += strategies.warn_update(kind, new, old)
     await admission.validate(attributes)
 

@@ -43,7 +43,23 @@ def _limit_range_create(obj: Json) -> None:
     obj["spec"]["limits"] = obj["spec"].get("limits") or None
 
 
+def _config_map(obj: Json, old: Json | None = None) -> None:
+    _no_null_values(obj.get("binaryData"))
+
+
+def _secret_create(obj: Json) -> None:
+    _no_null_values(obj.get("data"))
+
+
+def _no_null_values(data: Json | None) -> None:
+    """A key whose value is null has an empty one."""
+    for key, value in (data or {}).items():
+        if value is None and data is not None:
+            data[key] = ""
+
+
 def _secret_update(obj: Json, old: Json) -> None:
+    _no_null_values(obj.get("data"))
     if not obj.get("type"):
         obj["type"] = old.get("type", "")
 
@@ -134,12 +150,15 @@ def _warn_node(obj: Json, old: Json | None = None) -> list[str]:
 
 
 CREATE = {
+    "ConfigMap": _config_map,
+    "Secret": _secret_create,
     "Namespace": _namespace_create,
     "LimitRange": _limit_range_create,
     "Node": _node_create,
     "ServiceAccount": _service_account,
 }
 UPDATE = {
+    "ConfigMap": _config_map,
     "Namespace": _namespace_update,
     "Node": _node_update,
     "Secret": _secret_update,

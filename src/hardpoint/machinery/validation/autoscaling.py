@@ -32,6 +32,11 @@ def _autoscaler(obj: Json, old: Json | None = None) -> Errors:
         for direction in ("scaleUp", "scaleDown"):
             if direction in (spec.get("behavior") or {}):
                 _scaling_rules(errors, f"spec.behavior.{direction}", spec["behavior"][direction])
+    elif spec.get("targetCPUUtilizationPercentage", 1) <= 0:
+        # The old version has one metric, and it is told as what it became in the new one.
+        percent = spec["targetCPUUtilizationPercentage"]
+        place = "spec.metrics[0].resource.target.averageUtilization"
+        errors.append(invalid(place, percent, "must be greater than 0"))
     errors += rules.not_negative("spec.minReplicas", least)
     if most == 0:
         errors.append(required("spec.maxReplicas"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError, invalid
+from hardpoint.machinery.validation.labelselectors import immutable_selector
 from hardpoint.machinery.validation.metadata import immutable
 
 Json = dict[str, Any]
@@ -20,7 +21,7 @@ def job_update(errors: Errors, spec: Json, old: Json) -> None:
     """Everything wrong with replacing the spec of `old` by `spec`, which is valid by itself."""
     before = old.get("spec") or {}
     _completions(errors, spec, before)
-    immutable(errors, "spec.selector", spec.get("selector"), before.get("selector"))
+    immutable_selector(errors, "spec.selector", spec.get("selector"), before.get("selector"))
     _template(errors, spec.get("template") or {}, old)
     for field in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
         immutable(errors, f"spec.{field}", spec.get(field), before.get(field))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any
 
 import orjson
@@ -25,6 +26,16 @@ KEYS_OF_TYPE = {
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
 DOCKER_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
+
+
+_LEVEL = (re.compile("privileged|baseline|restricted"), "must be one of privileged, baseline, restricted")
+_LEVEL_VERSION = (re.compile(r"latest|v1\.(0|[1-9][0-9]*)", re.ASCII), 'must be "latest" or "v1.x"')
+# How strictly pods are looked at in a namespace: the labels that say so, and what they may say.
+POD_SECURITY = {
+    f"pod-security.kubernetes.io/{mode}{suffix}": rule
+    for mode in ("enforce", "audit", "warn")
+    for suffix, rule in (("", _LEVEL), ("-version", _LEVEL_VERSION))
+}
 
 
 def _config_map(obj: Json, old: Json | None = None) -> Errors:
@@ -112,6 +123,13 @@ def _namespace(obj: Json, old: Json | None = None) -> Errors:
         if "/" not in finalizer and finalizer not in ("kubernetes", "orphan", "foregroundDeletion"):
             detail = "name is neither a standard finalizer name nor is it fully qualified"
             errors.append(invalid("spec.finalizers", finalizer, detail))
+    labels = obj["metadata"].get("labels") or {}
+    before = (old["metadata"].get("labels") or {}) if old else {}
+    for label in POD_SECURITY:
+        if label in labels and labels[label] != before.get(label):
+            form, detail = POD_SECURITY[label]
+            if not form.fullmatch(labels[label]):
+                errors.append(invalid(at("metadata.labels", key=label), labels[label], detail))
     return errors
 
 

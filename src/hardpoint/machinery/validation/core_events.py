@@ -24,6 +24,17 @@ NEW_NAMES = {
     "deprecatedLastTimestamp": "lastTimestamp",
     "deprecatedCount": "count",
 }
+# A reference to another object, field by field as Go has it.
+REFERENCE = {
+    "Kind": "kind",
+    "Namespace": "namespace",
+    "Name": "name",
+    "UID": "uid",
+    "APIVersion": "apiVersion",
+    "ResourceVersion": "resourceVersion",
+    "FieldPath": "fieldPath",
+}
+TEXTS = frozenset(("reason", "message", "type", "action", "reportingComponent", "reportingInstance"))
 # fmt: off
 IMMUTABLE = (
     "involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime",
@@ -49,8 +60,23 @@ def on_update(obj: Json, old: Json) -> Errors:
         _series(errors, event)
     for field in IMMUTABLE:
         place = "reportingController" if field == "reportingComponent" else field
-        errors += rules.immutable(place, event.get(field), before.get(field))
+        shown = _as_go(field, event.get(field))
+        errors += rules.immutable(place, event.get(field), before.get(field), shown=shown)
     return errors
+
+
+def _as_go(field: str, value: Any) -> str | None:
+    """How Go prints a field that changed; None where it is as everybody would."""
+    if field in ("involvedObject", "related") and (value is not None or field == "involvedObject"):
+        return rules.as_go_struct(**{name: (value or {}).get(key, "") for name, key in REFERENCE.items()})
+    if field == "source":
+        source = value or {}
+        return rules.as_go_struct(Component=source.get("component", ""), Host=source.get("host", ""))
+    if field == "count":
+        return str(value or 0)
+    if value is None and field in TEXTS:
+        return '""'
+    return None
 
 
 def _as_core(obj: Json) -> Json:

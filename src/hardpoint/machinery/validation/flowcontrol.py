@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from hardpoint.machinery import names
@@ -168,20 +169,27 @@ def _priority_level(obj: Json, old: Json | None = None) -> Errors:
     kind = spec.get("type", "")
     if (name == "exempt") != (kind == "Exempt"):
         errors.append(invalid("spec.type", kind, "must be 'Exempt' if and only if `name` is 'exempt'"))
+    _union(errors, "spec", spec, {"Exempt": "exempt", "Limited": "limited"}, needed=("Limited",))
     if kind == "Exempt":
-        if "limited" in spec:
-            errors.append(forbidden("spec.limited", "must be nil if the type is not Limited"))
         _exempt(errors, "spec.exempt", spec.get("exempt") or {})
-    elif kind == "Limited":
-        if "exempt" in spec:
-            errors.append(forbidden("spec.exempt", "must be nil if the type is Limited"))
-        if "limited" not in spec:
-            errors.append(required("spec.limited", "must not be empty when type is Limited"))
-        else:
-            _limited(errors, "spec.limited", spec["limited"])
-    else:
-        errors += rules.required_choice("spec.type", kind, ("Exempt", "Limited"))
+    elif kind == "Limited" and "limited" in spec:
+        _limited(errors, "spec.limited", spec["limited"])
     return errors
+
+
+def _union(errors: Errors, path: str, value: Json, members: Mapping[str, str], needed: Collection[str]) -> None:
+    """One member, the one its type names. A type that is missing is told last, one that is not known first."""
+    kind = value.get("type", "")
+    wrong_type = rules.required_choice(f"{path}.type", kind, (*members,))
+    if kind:
+        errors += wrong_type
+    for type_, member in members.items():
+        if member and member in value and kind != type_:
+            errors.append(forbidden(f"{path}.{member}", ""))
+        elif kind == type_ and type_ in needed and member not in value:
+            errors.append(required(f"{path}.{member}"))
+    if not kind:
+        errors += wrong_type
 
 
 def _exempt(errors: Errors, path: str, exempt: Json) -> None:
@@ -206,19 +214,9 @@ def _limited(errors: Errors, path: str, limited: Json) -> None:
 
 
 def _limit_response(errors: Errors, path: str, response: Json) -> None:
-    kind = response.get("type", "")
-    if kind == "Reject":
-        if "queuing" in response:
-            detail = "must be nil if limited.limitResponse.type is not Limited"
-            errors.append(forbidden(f"{path}.queuing", detail))
-    elif kind == "Queue":
-        if "queuing" in response:
-            _queuing(errors, f"{path}.queuing", response["queuing"])
-        else:
-            detail = "must not be empty if limited.limitResponse.type is Limited"
-            errors.append(required(f"{path}.queuing", detail))
-    else:
-        errors += rules.required_choice(f"{path}.type", kind, ("Queue", "Reject"))
+    _union(errors, path, response, {"Queue": "queuing", "Reject": ""}, needed=("Queue",))
+    if response.get("type") == "Queue" and "queuing" in response:
+        _queuing(errors, f"{path}.queuing", response["queuing"])
 
 
 def _queuing(errors: Errors, path: str, queuing: Json) -> None:

@@ -42,6 +42,12 @@ def has_invalid_values(selector: Json | None) -> bool:
     )
 
 
+def immutable_selector(errors: list[FieldError], path: str, selector: Json | None, old: Json | None) -> None:
+    """A selector that stays what it was."""
+    if selector != old:
+        errors.append(FieldError("FieldValueInvalid", path, shown(selector), "field is immutable"))
+
+
 def shown(selector: Json | None) -> str:
     """A selector as Go prints it: in the order of the struct's fields, not sorted."""
     if selector is None:

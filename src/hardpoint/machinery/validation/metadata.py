@@ -11,7 +11,16 @@ from typing import Any
 
 from hardpoint.machinery import names
 from hardpoint.machinery.areas import rule
-from hardpoint.machinery.fielderrors import FieldError, forbidden, invalid, invalids, not_supported, required, too_long
+from hardpoint.machinery.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid,
+    invalids,
+    json_as_go,
+    not_supported,
+    required,
+    too_long,
+)
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.validation.labelselectors import labels as check_labels
 
@@ -55,6 +64,8 @@ TAKES_ANY_FINALIZER = frozenset(
     {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "policy"}
 )
 
+# The fields of an owner in the order Go prints them.
+_OWNER = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _IMMUTABLE_FIELDS = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
@@ -188,7 +199,9 @@ def _owner_references(errors: list[FieldError], owners: list[Json]) -> None:
             this = f"{owner.get('kind', '')}/{owner.get('name', '')}"
             if controller:
                 told = "Only one reference can have Controller set to true. Found"
-                errors.append(invalid(path, owners, f'{told} "true" in references for {controller} and {this}'))
+                shown = json_as_go([{field: each[field] for field in _OWNER if field in each} for each in owners])
+                told = f'{told} "true" in references for {controller} and {this}'
+                errors.append(FieldError("FieldValueInvalid", path, shown, told))
             else:
                 controller = this
 

@@ -8,7 +8,7 @@ from typing import Any
 from hardpoint.machinery import names
 from hardpoint.machinery.fielderrors import FieldError, forbidden, invalid, invalids, not_supported, required
 from hardpoint.machinery.selectors import from_label_selector
-from hardpoint.machinery.validation.labelselectors import is_empty, label_selector, shown
+from hardpoint.machinery.validation.labelselectors import immutable_selector, is_empty, label_selector, shown
 from hardpoint.machinery.validation.metadata import immutable, non_negative
 from hardpoint.machinery.validation.podspec import pod_template
 from hardpoint.machinery.validation.workloads_rollout import (
@@ -198,7 +198,7 @@ def _keeps_selector(check: Callable[[Json], Errors]) -> Callable[[Json, Json], E
 
     def update(obj: Json, old: Json) -> Errors:
         errors = check(obj)
-        immutable(errors, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+        immutable_selector(errors, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
         return errors
 
     return update
@@ -206,7 +206,7 @@ def _keeps_selector(check: Callable[[Json], Errors]) -> Callable[[Json, Json], E
 
 def _update_daemon_set(obj: Json, old: Json) -> Errors:
     errors: Errors = []
-    immutable(errors, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    immutable_selector(errors, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
     return errors + _daemon_set(obj)
 
 
