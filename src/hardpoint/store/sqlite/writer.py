@@ -91,12 +91,12 @@ class _Round:
     tasks: list[_Task] = field(default_factory=list)
     is_last: bool = False
 
-    def add(self, item: Write | _Task | None) -> None:
+    def add(self, item: list[Write] | _Task | None) -> None:
         if item is None:
             self.is_last = True
-        elif isinstance(item, Write):
-            self.writes.append(item)
-            self.size += len(item.value or b"")
+        elif isinstance(item, list):
+            self.writes += item
+            self.size += sum(len(write.value or b"") for write in item)
         else:
             self.tasks.append(item)
 
@@ -116,7 +116,8 @@ class Writer:
         self._newest = newest
         self._settled = settled
         self._loop = asyncio.get_running_loop()
-        self._queue: SimpleQueue[Write | _Task | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[Write] | _Task | None] = SimpleQueue()
+        self._submitted: list[Write] = []
         self._broken: Broken | None = None
         self._log_pages = 0
         self._moved_pages = 0
@@ -129,20 +130,33 @@ class Writer:
         self._thread.start()
 
     def submit(self, write: Write) -> None:
-        """Commit this write with the next group; `settled` hears the outcome."""
-        self._queue.put(write)
+        """Commit this write with the next group; `settled` hears the outcome.
+
+        What one turn of the loop submits is handed over together: the thread would take the first write alone, and let
+        the others wait for its sync.
+        """
+        if not self._submitted:
+            self._loop.call_soon(self._hand_over)
+        self._submitted.append(write)
+
+    def _hand_over(self) -> None:
+        if self._submitted:
+            self._queue.put(self._submitted)
+            self._submitted = []
 
     async def run(self, job: Job) -> Any:
         """Run housekeeping between two groups and return what it returns. Raises Full, Broken or Closed."""
         if self._is_stopping:
             raise Closed
         done = self._loop.create_future()
+        self._hand_over()
         self._queue.put(_Task(job, done))
         return await done
 
     async def stop(self) -> None:
         """Commit what was submitted, move the log into the database, close the connection."""
         self._is_stopping = True
+        self._hand_over()
         self._queue.put(None)
         await asyncio.shield(self._stopped)
         self._thread.join()
