@@ -195,6 +195,52 @@ REFUSED = [
         id="shares have limits",
     ),
     pytest.param(
+        CLUSTER.format("apiextensions.k8s.io", "customresourcedefinitions"),
+        {
+            "metadata": {"name": "as.b.io"},
+            "spec": {
+                "group": "b.io",
+                "scope": "Cluster",
+                "names": {"plural": "as", "kind": "A"},
+                "versions": [
+                    {
+                        "name": "v1",
+                        "served": True,
+                        "storage": True,
+                        "schema": {
+                            "openAPIV3Schema": {
+                                "type": "object",
+                                "properties": {"n": {"type": "integer", "default": 1, "multipleOf": 0}},
+                            }
+                        },
+                    }
+                ],
+            },
+        },
+        "spec.validation.openAPIV3Schema.properties[n].default: Invalid value: 0: factor MultipleOf declared for  must"
+        " be positive: 0",
+        id="nothing is a multiple of nothing",
+    ),
+    pytest.param(
+        CLUSTER.format("resource.k8s.io", "resourceslices"),
+        named(
+            spec={
+                "driver": "d",
+                "nodeName": "n",
+                "pool": {"name": "p", "resourceSliceCount": 1},
+                "devices": [
+                    {
+                        "name": "a",
+                        "allowMultipleAllocations": True,
+                        "capacity": {"m": {"value": "4Gi", "requestPolicy": {"validValues": ["1Gi"]}}},
+                    }
+                ],
+            }
+        ),
+        "spec.devices[0].capacity[m].requestPolicy.default: Required value: required when validValues is defined",
+        id="shares have a default",
+    ),
+    pytest.param(
         "/apis/events.k8s.io/v1/namespaces/default/events?dryRun=All",
         named(regarding={"namespace": "default"}, eventTime="2026-01-01T00:00:00.000000Z"),
         "action: Required value",

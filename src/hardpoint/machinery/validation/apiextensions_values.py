@@ -100,7 +100,11 @@ def _string(path: str, name: str, value: str, schema: Json) -> Iterator[FieldErr
 
 def _number(path: str, name: str, value: float, schema: Json) -> Iterator[FieldError]:
     factor = schema.get("multipleOf")
-    if factor is not None and math.remainder(value, factor) != 0:
+    if factor is not None and factor <= 0:
+        yield invalid(
+            _at(path, name), factor, f"factor MultipleOf declared for {name} must be positive: {as_go(factor)}"
+        )
+    elif factor is not None and math.remainder(value, factor) != 0:
         yield invalid(_at(path, name), value, f"{name} in body should be a multiple of {as_go(factor)}")
     least, most = schema.get("minimum"), schema.get("maximum")
     if least is not None and (value <= least if schema.get("exclusiveMinimum") else value < least):

@@ -35,7 +35,7 @@ def capacity(errors: Errors, path: str, amount: Json, *, is_shared: bool) -> Non
     place = f"{path}.requestPolicy"
     if not is_shared:
         errors.append(forbidden(place, "allowMultipleAllocations must be true"))
-    elif policy.get("validValues") and "validRange" in policy:
+    elif policy.get("validValues") and policy.get("validRange") is not None:
         errors.append(forbidden(place, ONE_POLICY))
     else:
         _policy(errors, place, policy, parse(amount["value"]))
@@ -43,9 +43,9 @@ def capacity(errors: Errors, path: str, amount: Json, *, is_shared: bool) -> Non
 
 def _policy(errors: Errors, path: str, policy: Json, most: Quantity) -> None:
     given = "validValues" if policy.get("validValues") else "validRange"
-    if given not in policy:
+    if policy.get(given) is None:
         return
-    if "default" not in policy:
+    if policy.get("default") is None:
         errors.append(required(f"{path}.default", f"required when {given} is defined"))
     elif given == "validValues":
         _valid_values(errors, f"{path}.{given}", policy[given], parse(policy["default"]), most)
@@ -73,7 +73,7 @@ def _valid_values(errors: Errors, path: str, texts: Sequence[str], default: Quan
 
 
 def _valid_range(errors: Errors, path: str, limits: Json, default: Quantity, most: Quantity) -> None:
-    if "min" not in limits:
+    if limits.get("min") is None:
         errors.append(required(f"{path}.min", "required when validRange is defined"))
         return
     least = parse(limits["min"])
@@ -81,7 +81,7 @@ def _valid_range(errors: Errors, path: str, limits: Json, default: Quantity, mos
         errors.append(invalid(f"{path}.min", limits["min"], f"min is larger than capacity value: {most}"))
     if default < least:
         errors.append(invalid(f"{path}.default", str(default), f"default is less than min: {least}"))
-    greatest = parse(limits["max"]) if "max" in limits else None
+    greatest = parse(limits["max"]) if limits.get("max") is not None else None
     if greatest is not None:
         if least > greatest:
             errors.append(invalid(f"{path}.max", limits["min"], f"min is larger than max: {greatest}"))
@@ -89,7 +89,7 @@ def _valid_range(errors: Errors, path: str, limits: Json, default: Quantity, mos
             errors.append(invalid(f"{path}.max", limits["max"], f"max is larger than capacity value: {most}"))
         if default > greatest:
             errors.append(invalid(f"{path}.default", str(default), f"default is more than max: {greatest}"))
-    if "step" in limits:
+    if limits.get("step") is not None:
         _step(errors, path, {"default": default, "min": least, "max": greatest, "step": parse(limits["step"])}, most)
 
 
