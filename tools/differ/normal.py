@@ -25,7 +25,10 @@ _REPLACED = (
     # The whole object is repeated here, in an order and with managed fields that are the server's own.
     (re.compile(r'patch: Invalid value: "(?:[^"\\]|\\.)*"'), "patch: Invalid value: <patched>"),
     # What an update may not change is followed by what it did change, in a form of the server's own.
-    (re.compile(r"(previously negative\)|after creation|for bound claims)\n.*", re.DOTALL), r"\1 <changes>"),
+    (
+        re.compile(r"(previously negative\)|after creation|for bound claims)(?:\n.*|(?=$|]))", re.DOTALL),
+        r"\1 <changes>",
+    ),
     (re.compile(r"(ResourceVersion in record) \(\d+\)"), r"\1 (<version>)"),
     (re.compile(r'in scheme \\?"[^"]*\\?"'), "in scheme <scheme>"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]+"), "<token>"),
