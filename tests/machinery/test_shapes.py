@@ -153,7 +153,7 @@ def test_quantities_are_refused_in_their_own_words(value: Any, reason: str) -> N
         (
             "Pod",
             {"metadata": {"labels": {"a": None}}, "spec": {"containers": []}},
-            {"metadata": {"labels": {"a": ""}}, "spec": {"containers": []}, "status": {}},
+            {"metadata": {"labels": {"a": ""}}, "spec": {"containers": None}, "status": {}},
         ),
         (
             "Pod",
@@ -177,7 +177,7 @@ def test_quantities_are_refused_in_their_own_words(value: Any, reason: str) -> N
             {"spec": {"containers": [], "overhead": {"cpu": 0.5, "memory": "1024Mi", "x": None}}},
             {
                 "metadata": {},
-                "spec": {"containers": [], "overhead": {"cpu": "500m", "memory": "1Gi", "x": "0"}},
+                "spec": {"containers": None, "overhead": {"cpu": "500m", "memory": "1Gi", "x": "0"}},
                 "status": {},
             },
         ),

@@ -1,7 +1,7 @@
 """The Go types of the built-in kinds: what decoding a JSON body into them and encoding it again leaves.
 
     decoded = shape("v1", "Pod").decode(body)   # raises TypeMismatch in Go's words
-    decoded.object                              # unknown fields dropped, zero values as Go writes them
+    decoded.object                              # unknown fields dropped, zero values as Go writes them once stored
     decoded.unknown                             # ["spec.containers[0].bogus"]
 
 The facts are in `data/shapes.json`, derived by `tools/make_tables.py`; a kind is compiled when it is first decoded.

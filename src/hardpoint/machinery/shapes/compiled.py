@@ -16,6 +16,8 @@ from hardpoint.machinery.shapes.values import Misfit
 if TYPE_CHECKING:
     from hardpoint.machinery.shapes.shape import Field, Shape
 
+_STORED_AS_JSON = ("apiextensions-apiserver.", "kube-aggregator.")
+
 Decoder = Callable[[Any, list[str]], Any]
 Zero = Callable[[], Any]
 
@@ -28,6 +30,7 @@ def struct(shape: Shape) -> Decoder:
     for name, field in shape.fields.items():
         actions[name] = _compiled_later(actions, name, field)
     left_out_when_empty = frozenset(name for name, field in shape.fields.items() if _is_left_out_when_empty(field))
+    null_when_empty = frozenset(name for name, field in shape.fields.items() if _is_null_when_empty(shape, field))
     written_when_zero = [(name, zero) for name, field in shape.fields.items() if (zero := _zero_when_absent(field))]
 
     def decode(value: Any, strange: list[str]) -> Any:
@@ -49,8 +52,11 @@ def struct(shape: Shape) -> Decoder:
                 new = action(item, strange)
                 if new is not item:
                     decoded[key] = new
-                if not new and key in left_out_when_empty:
-                    del decoded[key]
+                if not new:
+                    if key in left_out_when_empty:
+                        del decoded[key]
+                    elif key in null_when_empty:
+                        decoded[key] = None
         for key, zero in written_when_zero:
             if key not in decoded:
                 decoded[key] = zero()
@@ -77,6 +83,14 @@ def _compiled_later(actions: dict[str, Decoder], name: str, field: Field) -> Dec
 
 def _is_left_out_when_empty(field: Field) -> bool:
     return field.go == "val,omitzero" or (field.go == "val,omitempty" and _can_be_empty(field))
+
+
+def _is_null_when_empty(shape: Shape, field: Field) -> bool:
+    """Objects come back from the real store as protobuf, which knows no empty list, only none.
+
+    The kinds of two groups are stored as JSON, and keep theirs.
+    """
+    return field.go == "val" and field.label == "repeated" and not shape.name.startswith(_STORED_AS_JSON)
 
 
 def _can_be_empty(field: Field) -> bool:

@@ -10,21 +10,6 @@ from typing import Any
 Json = dict[str, Any]
 
 
-def _claim(obj: Json, old: Json | None = None) -> None:
-    _no_empty_requests(obj["spec"])
-
-
-def _template(obj: Json, old: Json | None = None) -> None:
-    _no_empty_requests(obj["spec"]["spec"])
-
-
-def _no_empty_requests(spec: Json) -> None:
-    """The wire format of stored claims knows no empty list, only none."""
-    devices = spec.get("devices") or {}
-    if devices.get("requests") == []:
-        devices["requests"] = None
-
-
 def _slice_create(obj: Json) -> None:
     for device in obj["spec"].get("devices") or ():
         for taint in device.get("taints") or ():
@@ -40,10 +25,4 @@ def _begin(taint: Json, obj: Json) -> None:
         taint.setdefault("timeAdded", created)
 
 
-CREATE = {
-    "DeviceTaintRule": _rule_create,
-    "ResourceClaim": _claim,
-    "ResourceClaimTemplate": _template,
-    "ResourceSlice": _slice_create,
-}
-UPDATE = {"ResourceClaim": _claim, "ResourceClaimTemplate": _template}
+CREATE = {"DeviceTaintRule": _rule_create, "ResourceSlice": _slice_create}

@@ -164,9 +164,7 @@ def _warn_endpoints(obj: Json, old: Json | None = None) -> list[str]:
 
 
 def _slice(obj: Json, old: Json | None = None) -> None:
-    """The wire format of stored slices knows no empty list, only none; v1 does not write the old topology."""
-    for field in ("endpoints", "ports"):
-        obj[field] = obj.get(field) or None
+    """The old topology is not written by v1, but what is there stays as long as the endpoints do."""
     if old is None or old.get("endpoints") != obj["endpoints"]:
         for endpoint in obj["endpoints"] or ():
             endpoint.pop("deprecatedTopology", None)

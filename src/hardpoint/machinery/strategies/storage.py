@@ -62,13 +62,6 @@ def _is_claim_or_snapshot(source: Json) -> bool:
     return (group, kind) in (("", "PersistentVolumeClaim"), (SNAPSHOT_GROUP, "VolumeSnapshot"))
 
 
-def _csi_node(obj: Json, old: Json | None = None) -> None:
-    """The wire format of stored nodes knows no empty list, only none."""
-    drivers = obj["spec"]["drivers"] = obj["spec"].get("drivers") or None
-    for driver in drivers or ():
-        driver["topologyKeys"] = driver.get("topologyKeys") or None
-
-
 def _warn_volume(obj: Json, old: Json | None = None) -> list[str]:
     spec = obj["spec"]
     annotations = obj["metadata"].get("annotations") or {}
@@ -107,8 +100,8 @@ def _warn_driver(obj: Json, old: Json | None = None) -> list[str]:
     return []
 
 
-CREATE = {"PersistentVolume": _volume_create, "PersistentVolumeClaim": _claim_create, "CSINode": _csi_node}
-UPDATE = {"PersistentVolumeClaim": _claim_update, "CSINode": _csi_node}
+CREATE = {"PersistentVolume": _volume_create, "PersistentVolumeClaim": _claim_create}
+UPDATE = {"PersistentVolumeClaim": _claim_update}
 WARN_CREATE = {
     "CSIDriver": _warn_driver,
     "PersistentVolume": _warn_volume,
