@@ -46,7 +46,8 @@ async def test_binding_checks_what_it_is_told(api: Api) -> None:
     await api.ok("POST", PODS, pod())
     assert (await api.ask("POST", f"{PODS}/p/binding", binding(uid="other")))[0] == 409
     assert (await api.ask("POST", f"{PODS}/p/binding", binding("")))[0] == 422
-    assert (await api.ask("POST", f"{PODS}/none/binding", binding() | {"metadata": {}}))[0] == 404
+    assert (await api.ask("POST", f"{PODS}/p/binding", binding() | {"metadata": {}}))[0] == 400
+    assert (await api.ask("POST", f"{PODS}/none/binding", binding() | {"metadata": {"name": "none"}}))[0] == 404
 
 
 async def test_the_old_name_of_binding(api: Api) -> None:

@@ -393,3 +393,44 @@ async def test_patches_and_kinds(media: str, patch: Json, status: int, told: str
         )
     assert got == status, answer
     assert told in answer.get("message", "")
+
+
+RESIZED = [
+    ([], "spec.containers: Forbidden: containers may not be added or removed on resize"),
+    (["d", "c"], "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize"),
+]
+
+
+@pytest.mark.parametrize(("containers", "told"), RESIZED)
+async def test_a_resize_keeps_the_containers(containers: list[str], told: str) -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        api = Api(server)
+        await api.ok("POST", "/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "default"}})
+        pod = named(spec={"containers": [{"name": name, "image": "i"} for name in "cd"]})
+        await api.ok("POST", "/api/v1/namespaces/default/pods", pod)
+        asked = named(spec={"containers": [{"name": name, "image": "i"} for name in containers]})
+        status, answer = await api.ask("PUT", "/api/v1/namespaces/default/pods/x/resize", asked)
+    assert status == 422, answer
+    assert told in answer["message"]
+
+
+async def test_a_scale_says_its_name() -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        api = Api(server)
+        labels = {"a": "b"}
+        spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": POD}}
+        await api.ok("POST", "/apis/apps/v1/namespaces/default/deployments", named(spec=spec))
+        where = "/apis/apps/v1/namespaces/default/deployments/x/scale"
+        status, answer = await api.ask("PUT", where, {"spec": {"replicas": 2}})
+    told = "the name of the object (x based on URL) was undeterminable: name must be provided"
+    assert (status, answer["message"]) == (400, told)
+
+
+async def test_a_slice_changes_with_its_labels() -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        api = Api(server)
+        where = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+        await api.ok("POST", where, named(addressType="IPv4", endpoints=[], ports=[]))
+        patch = {"metadata": {"labels": {"kubernetes.io/service-name": "s"}}}
+        changed = await api.ok("PATCH", f"{where}/x", patch, content_type="application/merge-patch+json")
+    assert changed["metadata"]["generation"] == 2

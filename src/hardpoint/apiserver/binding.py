@@ -26,10 +26,8 @@ async def bind(call: Call) -> Response:
     name = call.target.name
     if wrong:
         raise errors.invalid("Binding", binding["metadata"].get("name", ""), wrong)
-    if binding["metadata"].get("name", name) != name:
-        raise errors.bad_request(
-            f'name in URL does not match name in Binding object: "{name}" and "{binding["metadata"]["name"]}"'
-        )
+    if binding["metadata"].get("name", "") != name:
+        raise errors.bad_request("name in URL does not match name in Binding object")
 
     async def successor(old: Json) -> Json:
         return _bound(call, old, binding)

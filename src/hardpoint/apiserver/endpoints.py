@@ -34,6 +34,11 @@ def _only_status(kind: Kind, new: Json, old: Json) -> None:
         _keep(new["metadata"], old["metadata"], "labels")
 
 
+def _all_but_status(kind: Kind, new: Json, old: Json) -> None:
+    """A namespace's finalize: what else the client says about the namespace is taken at its word."""
+    _keep(new, old, "status")
+
+
 def _only_conditions(kind: Kind, new: Json, old: Json) -> None:
     """A signing request's approval: the Approved and Denied conditions; the rest of status is the signer's."""
     conditions = (new.get("status") or {}).get("conditions")
@@ -56,24 +61,26 @@ def _only_spec(*fields: str) -> Callable[[Kind, Json, Json], None]:
 
 
 def _only_resources(kind: Kind, new: Json, old: Json) -> None:
-    """A pod's resize: the resources of its containers, matched by name, and of the pod as a whole."""
+    """A pod's resize: the resources of its containers, matched by name, and of the pod as a whole.
+
+    A container that the pod does not have is left for validation to refuse, as is one that is missing.
+    """
     asked = new.get("spec") or {}
     _only_spec("resources")(kind, new, old)
     for listed in ("containers", "initContainers"):
-        resources = {each.get("name"): each.get("resources") or {} for each in asked.get(listed) or []}
-        policies = {each.get("name"): each.get("resizePolicy") for each in asked.get(listed) or []}
-        if listed in new["spec"]:
-            new["spec"][listed] = [
-                _resized(each, resources.get(each["name"]), policies.get(each["name"])) for each in new["spec"][listed]
-            ]
+        known = {each["name"]: each for each in (old.get("spec") or {}).get(listed) or []}
+        if asked.get(listed) or known:
+            wanted = asked.get(listed) or []
+            new["spec"][listed] = [_resized(known.get(each.get("name", "")), each) for each in wanted]
 
 
-def _resized(container: Json, resources: Json | None, policy: list[Json] | None) -> Json:
+def _resized(container: Json | None, wanted: Json) -> Json:
+    if container is None:
+        return wanted
     resized = dict(container)
-    if resources is not None:
-        resized["resources"] = resources
-    if policy is not None:
-        resized["resizePolicy"] = policy
+    resized["resources"] = wanted.get("resources") or {}
+    if "resizePolicy" in wanted:
+        resized["resizePolicy"] = wanted["resizePolicy"]
     return resized
 
 
@@ -81,7 +88,7 @@ _RULES: Mapping[str, Callable[[Kind, Json, Json], None]] = {
     "status": _only_status,
     "approval": _only_conditions,
     "ephemeralcontainers": _only_spec("ephemeralContainers"),
-    "finalize": _only_spec("finalizers"),
+    "finalize": _all_but_status,
     "resize": _only_resources,
     "scale": _only_spec("replicas"),
 }

@@ -32,9 +32,8 @@ async def evict(call: Call) -> Response:
     """POST pods/x/eviction: 201 if the pod is on its way out, 429 if a budget has nothing to give now."""
     eviction = bodies.read(call, "policy/v1", "Eviction")
     name = call.target.name
-    said = eviction["metadata"].get("name", "")
-    if said and said != name:
-        raise errors.bad_request(f"name in URL does not match name in Eviction object: {name!r} and {said!r}")
+    if eviction["metadata"].get("name", "") != name:
+        raise errors.bad_request("name in URL does not match name in Eviction object")
     options = delete_options(eviction.get("deleteOptions"), {})
     query = write_options(call.request.query, kind="CreateOptions")
     options = with_changes(options, dry_run=options.dry_run or query.dry_run)

@@ -127,8 +127,13 @@ def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -
 def bump_generation(kind: Kind, obj: Json, old: Json) -> None:
     """Count one more generation if what the object asks for has changed."""
     tracked = kind.kind in TRACKS_GENERATION or kind.kind in TRACKS_CHANGES
-    if tracked and _asked(kind, obj) != _asked(kind, old):
+    if tracked and (_asked(kind, obj) != _asked(kind, old) or _labels_count(kind, obj, old)):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _labels_count(kind: Kind, obj: Json, old: Json) -> bool:
+    """A slice's labels say which Service it belongs to: a change of them is a change of the slice."""
+    return kind.kind == "EndpointSlice" and obj["metadata"].get("labels") != old["metadata"].get("labels")
 
 
 def _asked(kind: Kind, obj: Json) -> Json:

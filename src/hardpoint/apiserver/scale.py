@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from hardpoint.apiserver import answers, bodies
+from hardpoint.apiserver import answers, bodies, objectmeta
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.get import find
 from hardpoint.apiserver.options import write_options
@@ -53,6 +53,7 @@ async def get_scale(call: Call) -> Response:
 async def update_scale(call: Call) -> Response:
     options = write_options(call.request.query, kind="UpdateOptions")
     scale = bodies.read(call, API_VERSION, KIND, field_validation=options.field_validation)
+    objectmeta.check_name(scale, call.target.name)
 
     async def successor(old: Json) -> Json:
         return _scaled(call, old, scale)

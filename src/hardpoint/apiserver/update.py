@@ -122,7 +122,8 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> N
         wrong = validation.on_part_update(kind, subresource, new, old)
     if wrong:
         raise errors.invalid(told_as(kind), call.target.name, as_given(wrong, call.given))
-    call.warnings += strategies.warn_update(kind, new, old)
+    if subresource != "status":
+        call.warnings += strategies.warn_update(kind, new, old)
     await admission.validate(attributes)
 
 

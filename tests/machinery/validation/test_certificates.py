@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
+from hardpoint.machinery.validation import certificates
 from tests.machinery.walk import Json, changed, complaints, replaced
 
 NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "boat")])
@@ -104,3 +105,26 @@ def test_a_signers_bundle_is_named_after_it() -> None:
     signed = changed(BUNDLE, "spec.signerName", "example.com/signer")
     assert len(complaints(signed)) == 1
     assert complaints(changed(signed, "metadata.name", "example.com:signer:roots")) == []
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        ([{"type": "Approved", "status": "True"}, {"type": "Other", "status": "Unknown"}], []),
+        (
+            [{"type": "Approved", "status": "False"}],
+            ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'],
+        ),
+        (
+            [{"type": "", "status": ""}],
+            ["status.conditions[0].type: Required value", "status.conditions[0].status: Required value"],
+        ),
+        (
+            [{"type": "Other", "status": "True"}] * 2,
+            ['status.conditions[1].type: Duplicate value: "Other"'],
+        ),
+    ],
+)
+def test_what_may_be_said_about_a_request(conditions: list[dict[str, str]], told: list[str]) -> None:
+    judged = certificates.SUBRESOURCES["CertificateSigningRequest"]["approval"]
+    assert [str(error) for error in judged({"status": {"conditions": conditions}}, {})] == told

@@ -90,6 +90,25 @@ def _request_problem(encoded: str) -> str:
     return "" if request.is_signature_valid else "x509: invalid signature: parent certificate cannot sign this request"
 
 
+def _judged(obj: Json, old: Json) -> Errors:
+    """What approvers and signers may say about a request."""
+    errors: Errors = []
+    path, status = "status.conditions", obj.get("status") or {}
+    seen: set[str] = set()
+    for index, condition in enumerate(status.get("conditions") or ()):
+        kind, said = condition.get("type", ""), condition.get("status", "")
+        place = at(path, index)
+        if not kind:
+            errors.append(required(f"{place}.type"))
+        allowed = ("True",) if kind in FINAL_CONDITIONS else ("False", "True", "Unknown")
+        errors += rules.required_choice(f"{place}.status", said, allowed)
+        if kind in seen:
+            errors.append(duplicate(f"{place}.type", kind))
+        seen.add(kind)
+    _kept_conditions(errors, path, status, old.get("status") or {})
+    return errors
+
+
 def _kept_conditions(errors: Errors, path: str, status: Json, before: Json) -> None:
     def of_type(holder: Json, kind: str) -> list[Json]:
         return [condition for condition in holder.get("conditions") or () if condition.get("type") == kind]
@@ -207,3 +226,4 @@ UPDATE = {
     "ClusterTrustBundle": _trust_bundle,
     "PodCertificateRequest": _pod_request_update,
 }
+SUBRESOURCES = {"CertificateSigningRequest": {"approval": _judged, "status": _judged}}

@@ -251,7 +251,7 @@ def _service_cidr_update(obj: Json, old: Json) -> Errors:
             invalid(at(path, index), cidr, rules.IMMUTABLE) for index, cidr in enumerate(cidrs) if cidr != before[index]
         ]
     if (len(before), len(cidrs)) != (1, 2):
-        return [invalid(path, cidrs, rules.IMMUTABLE)]
+        return [invalid(path, cidrs or None, rules.IMMUTABLE)]
     errors = [] if cidrs[0] == before[0] else [invalid(at(path, 0), cidrs[0], rules.IMMUTABLE)]
     return errors + _service_cidr(obj)
 

@@ -158,12 +158,28 @@ def _resize(pod: Json, old: Json) -> Errors:
     if quality_of_service(pod["spec"]) != quality_of_service(old["spec"]):
         quality = (pod.get("status") or {}).get("qosClass", "")
         errors.append(invalid("spec", quality, "Pod QOS Class may not change as a result of resizing"))
+    before = len(errors)
+    for group in ("containers", "initContainers"):
+        _same_containers(errors, group, pod["spec"].get(group) or [], old["spec"].get(group) or [])
+    if len(errors) > before:
+        return errors
     for group in ("initContainers", "containers"):
-        pairs = zip(pod["spec"].get(group) or (), old["spec"].get(group) or (), strict=False)
+        pairs = zip(pod["spec"].get(group) or (), old["spec"].get(group) or (), strict=True)
         for index, (container, was) in enumerate(pairs):
             place = f"spec.{group}[{index}].resources"
             _kept(errors, place, container.get("resources") or {}, was.get("resources") or {})
     return errors
+
+
+def _same_containers(errors: Errors, group: str, containers: list[Json], old: list[Json]) -> None:
+    if len(containers) != len(old):
+        errors.append(forbidden(f"spec.{group}", f"{group} may not be added or removed on resize"))
+        return
+    for index, (container, was) in enumerate(zip(containers, old, strict=True)):
+        if container.get("name") != was.get("name"):
+            errors.append(
+                forbidden(f"spec.{group}[{index}].name", f"{group} may not be renamed or reordered on resize")
+            )
 
 
 def _kept(errors: Errors, path: str, wanted: Json, before: Json) -> None:
