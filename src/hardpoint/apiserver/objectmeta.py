@@ -37,7 +37,8 @@ _REPEATED_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+,"
     " and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed"
 )
-_random = random.SystemRandom()
+# Names and uids are unique, not secret; asking the kernel for each letter costs more than the object.
+_random = random.Random()  # noqa: S311
 
 
 def generated_name(base: str) -> str:
