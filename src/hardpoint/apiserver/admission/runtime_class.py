@@ -78,7 +78,7 @@ def _schedule(attributes: Attributes, spec: Json, scheduling: Json) -> None:
     merged = {**selector, **(scheduling.get("nodeSelector") or {})}
     if merged:
         spec["nodeSelector"] = merged
-    tolerations = _merged([*(spec.get("tolerations") or ()), *(scheduling.get("tolerations") or ())])
+    tolerations = _merged([*(spec.get("tolerations") or ()), *map(dict, scheduling.get("tolerations") or ())])
     if tolerations:
         spec["tolerations"] = tolerations
 
