@@ -50,6 +50,7 @@ $(BIN)/python:
 $(VENV)/%: requirements/%.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 # The real counterparts our tests talk to, where we may install them; elsewhere their tests skip and say so.
