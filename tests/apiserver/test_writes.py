@@ -434,3 +434,51 @@ async def test_a_slice_changes_with_its_labels() -> None:
         patch = {"metadata": {"labels": {"kubernetes.io/service-name": "s"}}}
         changed = await api.ok("PATCH", f"{where}/x", patch, content_type="application/merge-patch+json")
     assert changed["metadata"]["generation"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            [],
+            "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct {"
+            ' APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+        ),
+        (
+            {"kind": "Pod", "apiVersion": "v1"},
+            'no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+        ),
+        (
+            {"gracePeriodSeconds": "x"},
+            "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+        ),
+    ],
+)
+async def test_delete_options_that_are_none(options: Any, told: str) -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        status, answer = await Api(server).ask("DELETE", "/api/v1/namespaces/default/configmaps/x", options)
+    assert (status, answer["message"]) == (400, told)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (
+            "fieldValidation=Maybe",
+            'fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"',
+        ),
+        ("fieldManager=a%09b", 'fieldManager: Invalid value: "a\\tb": invalid character U+0009 (at position 1)'),
+    ],
+)
+async def test_options_that_do_not_exist(url: str, told: str) -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        status, answer = await Api(server).ask("POST", f"/api/v1/namespaces/default/configmaps?{url}", named())
+    assert (status, answer["message"]) == (422, f'CreateOptions.meta.k8s.io "" is invalid: {told}')
+
+
+async def test_an_option_for_one_is_not_for_many() -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        options = {"ignoreStoreReadErrorWithClusterBreakingPotential": True}
+        status, answer = await Api(server).ask("DELETE", "/api/v1/namespaces/default/configmaps", options)
+    assert status == 422
+    assert "is not allowed with DELETECOLLECTION" in answer["message"]

@@ -19,6 +19,7 @@ _SCHEMES = {
     "apiextensions.k8s.io": "pkg/apiserver/apiserver.go:53",
     "apiregistration.k8s.io": "pkg/apiserver/scheme/scheme.go:33",
 }
+_OPTIONS_SCHEME = "pkg/runtime/scheme.go:111"
 _SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 
 
@@ -64,14 +65,14 @@ def read_options(call: Call) -> Json | None:
     if not body.strip():
         return None
     media = media_type(call.request.headers.get("content-type", ""))
-    value, _ = _parse(body, media, "v1", "DeleteOptions")
+    value, _ = _parse(body, media, "v1", "DeleteOptions", tells_body=False)
     if value["kind"] != "DeleteOptions":
-        raise errors.bad_request(f"decoded object cannot be converted to DeleteOptions: it is a {value['kind']}")
+        raise errors.bad_request(not_registered(value["apiVersion"], value["kind"], _OPTIONS_SCHEME))
     value["apiVersion"] = "v1"
     try:
         return shapes.shape("v1", "DeleteOptions").decode(value).object
     except shapes.TypeMismatch as wrong:
-        raise errors.bad_request(cannot_be_handled("v1", "DeleteOptions", "DeleteOptions", str(wrong))) from wrong
+        raise errors.bad_request(str(wrong)) from wrong
 
 
 def strict_problems(shape: shapes.Shape, value: Json, decoded: shapes.Decoded, duplicates: list[str]) -> list[str]:
@@ -79,8 +80,11 @@ def strict_problems(shape: shapes.Shape, value: Json, decoded: shapes.Decoded, d
     return shape.strict_errors(value, duplicates) if decoded.unknown or duplicates else []
 
 
-def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, list[str]]:
-    """The body as a JSON object that says which kind it is, and the fields it says twice."""
+def _parse(body: bytes, media: str, api_version: str, kind: str, *, tells_body: bool = True) -> tuple[Json, list[str]]:
+    """The body as a JSON object that says which kind it is, and the fields it says twice.
+
+    A refusal repeats how the body begins if it `tells_body`.
+    """
     if media == PROTOBUF:
         return _parse_protobuf(body, api_version, kind), []
     if media not in (JSON, YAML):
@@ -90,9 +94,10 @@ def _parse(body: bytes, media: str, api_version: str, kind: str) -> tuple[Json, 
         said_version, said_kind = identify(parsed.value)
     except jsontext.BadJson as wrong:
         reason = f"couldn't get version/kind; json parse error: {wrong}"
-        raise errors.bad_request(unrecognized(body, kind, reason)) from wrong
+        raise errors.bad_request(unrecognized(body, kind, reason) if tells_body else reason) from wrong
     except shapes.TypeMismatch as wrong:
-        raise errors.bad_request(unrecognized(body, kind, str(wrong))) from wrong
+        reason = str(wrong)
+        raise errors.bad_request(unrecognized(body, kind, reason) if tells_body else reason) from wrong
     value = parsed.value or {}
     value["apiVersion"], value["kind"] = said_version or api_version, said_kind or kind
     return value, parsed.duplicates

@@ -17,7 +17,7 @@ from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.list import answer as answer_list
 from hardpoint.apiserver.list import find as find_page
-from hardpoint.apiserver.options import DeleteOptions, delete_options, list_options
+from hardpoint.apiserver.options import DeleteOptions, check_collection_options, delete_options, list_options
 from hardpoint.apiserver.traits import ANSWERS_DELETE_WITH_OBJECT, ORPHANS_BY_DEFAULT
 from hardpoint.machinery import errors
 from hardpoint.machinery.jsontext import encode
@@ -54,7 +54,7 @@ async def delete(call: Call) -> Response:
 
 async def delete_collection(call: Call) -> Response:
     """Delete what is selected, one by one; answer with what was selected, as it was."""
-    options = _options(call)
+    options = _options(call, of_many=True)
     selected = await find_page(call, with_changes(list_options(call.request.query, watch=False), limit=0, token=""))
     for start in range(0, len(selected.items), _AT_ONCE):
         group = selected.items[start : start + _AT_ONCE]
@@ -65,8 +65,11 @@ async def delete_collection(call: Call) -> Response:
     return await answer_list(call, selected.items, {"resourceVersion": str(selected.revision)})
 
 
-def _options(call: Call) -> DeleteOptions:
-    options = delete_options(bodies.read_options(call), call.query)
+def _options(call: Call, *, of_many: bool = False) -> DeleteOptions:
+    body = bodies.read_options(call)
+    if of_many:
+        check_collection_options(body)
+    options = delete_options(body, call.query)
     if call.kind.kind == "Job" and options.propagation is None and options.orphan is None:
         call.warnings.append(_JOBS_LEAVE_PODS)
     return options

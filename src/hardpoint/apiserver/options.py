@@ -14,13 +14,15 @@ from urllib.parse import parse_qs
 
 from hardpoint.machinery import errors, fielderrors
 from hardpoint.machinery.fielderrors import FieldError, quote
+from hardpoint.machinery.validation.metadata import field_manager
 
 Query = Mapping[str, Sequence[str]]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _INTEGER_LENGTH_MAX = 20
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_PRINTABLE_MANAGER_MAX = 128
+_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+_NOT_FOR_COLLECTIONS = "ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
 @lru_cache(maxsize=4096)
@@ -183,10 +185,9 @@ def write_options(query_text: str, *, kind: str) -> WriteOptions:
     manager = first(query, "fieldManager")
     validation = first(query, "fieldValidation")
     force = _boolean(query, "force") if kind == "PatchOptions" else None
-    wrong = dry_run_errors(dry_run) + _manager_errors(manager)
-    if validation not in ("", "Ignore", "Warn", "Strict"):
-        supported = ("Ignore", "Strict", "Warn")
-        wrong.append(fielderrors.not_supported("fieldValidation", validation, supported))
+    wrong = dry_run_errors(dry_run) + field_manager("fieldManager", manager)
+    if validation not in _VALIDATIONS:
+        wrong.append(fielderrors.not_supported("fieldValidation", validation, _VALIDATIONS))
     if wrong:
         raise errors.invalid(f"{kind}.meta.k8s.io", "", wrong)
     return WriteOptions(bool(dry_run), manager, validation or "Warn", force)
@@ -197,17 +198,6 @@ def dry_run_errors(values: Sequence[str]) -> list[FieldError]:
     if all(value == "All" for value in values):
         return []
     return [fielderrors.not_supported("dryRun", list(values), ("All",))]
-
-
-def _manager_errors(manager: str) -> list[FieldError]:
-    wrong = []
-    if len(manager) > _PRINTABLE_MANAGER_MAX:
-        wrong.append(fielderrors.too_long("fieldManager", _PRINTABLE_MANAGER_MAX))
-    for position, character in enumerate(manager):
-        if not character.isprintable():
-            text = f"should only contain printable characters (at position {position})"
-            wrong.append(fielderrors.invalid("fieldManager", manager, text))
-    return wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +213,13 @@ class DeleteOptions:
 
 
 _POLICIES = ("Background", "Foreground", "Orphan")
+
+
+def check_collection_options(body: Mapping[str, Any] | None) -> None:
+    """One option is about a single object that cannot be read. Raises 422."""
+    if body and body.get(_NOT_FOR_COLLECTIONS):
+        told = "is not allowed with DELETECOLLECTION, try again after removing the option"
+        raise errors.invalid("DeleteOptions.meta.k8s.io", "", [fielderrors.invalid(_NOT_FOR_COLLECTIONS, True, told)])
 
 
 def delete_options(body: Mapping[str, Any] | None, query: Query) -> DeleteOptions:
