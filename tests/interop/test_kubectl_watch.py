@@ -61,7 +61,11 @@ def test_wait_in_vain(kubectl: Kubectl) -> None:
 
 def test_wait_for_the_end(kubectl: Kubectl) -> None:
     kubectl.create(config_map("motd"))
+    before = _watches_of_config_maps(kubectl)
     with kubectl.running("wait", "configmap/motd", "--for", "delete", "--timeout", "30s") as told:
+        # What is gone before the wait begins is an error to kubectl, not a condition that is met.
+        while _watches_of_config_maps(kubectl) == before:
+            assert not select.select([told], [], [], 0)[0], f"kubectl ended early: {told.read()}"
         kubectl("delete", "configmap", "motd")
         assert told.readline() == "configmap/motd condition met\n"
 
@@ -138,3 +142,15 @@ def _next_event(told: TextIO) -> tuple[str, str]:
     """The type and the name of the next thing that happened."""
     event = json.loads(told.readline())
     return event["type"], event["object"]["metadata"]["name"]
+
+
+def _watches_of_config_maps(kubectl: Kubectl) -> list[str]:
+    """The server's own count of watches in a namespace."""
+    metrics = kubectl("get", "--raw", "/metrics").lines
+    return [
+        line
+        for line in metrics
+        if line.startswith("apiserver_longrunning_requests")
+        and 'resource="configmaps"' in line
+        and 'scope="namespace"' in line
+    ]
