@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -32,6 +33,12 @@ def run(options: Options, on_ready: Callable[[State], None]) -> None:
     run_until_stopped(Cluster(options).running, lambda cluster: on_ready(cluster.state))
 
 
+def _spare_the_collector() -> None:
+    """Let Python look for cycles less often: what was made by now stays, and requests leave hardly any."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
 def run_until_stopped(
     start: Callable[[], AbstractAsyncContextManager[Running]], on_ready: Callable[[Running], None]
 ) -> None:
@@ -52,6 +59,7 @@ def run_until_stopped(
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop, number)
         async with start() as running:
+            _spare_the_collector()
             on_ready(running)
             await stopped.wait()
 
