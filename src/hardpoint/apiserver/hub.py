@@ -23,6 +23,10 @@ Json = dict[str, Any]
 
 LOG_EVENTS_MAX = 8192
 LOG_BYTES_MAX = 8 * 1024 * 1024
+# With many watchers a write to each of their sockets for every single event is most of the work: events that come
+# within a few milliseconds leave together.
+MANY_WATCHERS = 64
+GATHER_SECONDS = 0.005
 COUNTS_MAX = 4096
 
 
@@ -79,7 +83,7 @@ class Told(NamedTuple):
 class Log:
     """The newest changes of one prefix, and who waits for the next."""
 
-    __slots__ = ("_bytes", "_waiting", "changes", "floor", "start")
+    __slots__ = ("_bytes", "_waiting", "_waking", "changes", "floor", "start")
 
     def __init__(self, floor: int) -> None:
         self.changes: deque[Change] = deque()
@@ -88,7 +92,8 @@ class Log:
         self.floor = floor
         """Everything after this revision is here, or still to come."""
         self._bytes = 0
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._waking: asyncio.TimerHandle | None = None
 
     @property
     def end(self) -> int:
@@ -104,7 +109,17 @@ class Log:
             self._bytes -= gone.size
 
     def wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        """Tell who waits: at once if they are few, a moment later if they are many."""
+        if len(self._waiting) <= MANY_WATCHERS:
+            self._wake_now()
+        elif self._waking is None:
+            self._waking = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._wake_now)
+
+    def _wake_now(self) -> None:
+        if self._waking is not None:
+            self._waking.cancel()
+            self._waking = None
+        waiting, self._waiting = self._waiting, set()
         for future in waiting:
             if not future.done():
                 future.set_result(None)
@@ -115,12 +130,13 @@ class Log:
             return True
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(future)
+        self._waiting.add(future)
         timer = loop.call_later(seconds, _release, future)
         try:
             await future
         finally:
             timer.cancel()
+            self._waiting.discard(future)
         return position < self.end
 
     def position_after(self, revision: int) -> int:
