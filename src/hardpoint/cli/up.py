@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -99,7 +101,16 @@ def command(
 def _announce(state: State, data_dir: Path) -> None:
     printing.print_aligned({"API": state.address, "kubeconfig": f"{state.kubeconfig} (context {state.context})"})
     where = "" if data_dir == default_data_dir() else f" --data-dir {shlex.quote(str(data_dir))}"
-    click.echo(f"\nTry:   {_kubectl(state)} get namespaces\nStop:  hardpoint down{where}", err=True)
+    click.echo(f"\nTry:   {_kubectl(state)} get namespaces\nStop:  {_program()} down{where}", err=True)
+
+
+def _program() -> str:
+    """What to type for `hardpoint`: its path, where the shell would not find it."""
+    if shutil.which("hardpoint") is not None:
+        return "hardpoint"
+    installed = Path(sys.executable).with_name("hardpoint")
+    here = Path.cwd()
+    return shlex.quote(str(installed.relative_to(here) if installed.is_relative_to(here) else installed))
 
 
 def _kubectl(state: State) -> str:
