@@ -1,6 +1,6 @@
 """Who is asking, and whether they may.
 
-For now there are two kinds of people: those whose client certificate puts them into `system:masters` may do
+There are two kinds of people: those whose client certificate puts them into `system:masters` may do
 everything, everyone else may ask for the server's health and version and nothing more.
 """
 
