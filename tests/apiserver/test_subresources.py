@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hardpoint.apiserver.server import ApiServer
+from hardpoint.store.contract import UnknownOutcome
+from hardpoint.store.memory import MemoryStore
 from tests.apiserver.asking import Api, Json
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -215,3 +218,24 @@ async def test_nothing_is_routed_to_an_external_name(api: Api) -> None:
     spec = {"type": "ExternalName", "externalName": "example.com", "clusterIP": None, "clusterIPs": None}
     changed = await api.ok("PATCH", f"{services}/a", {"spec": spec}, content_type=MERGE)
     assert "internalTrafficPolicy" not in changed["spec"]
+
+
+async def test_a_service_that_may_be_stored_keeps_its_address() -> None:
+    """After a lost answer nobody knows; giving the address to another Service would be worse than losing it."""
+
+    class Lost(MemoryStore):
+        async def create(self, key: str, value: bytes, *, ttl_seconds: int = 0) -> int:
+            revision = await super().create(key, value, ttl_seconds=ttl_seconds)
+            if key.endswith("/services/default/lost"):
+                raise UnknownOutcome("the answer to a write was lost")
+            return revision
+
+    async with ApiServer(Lost()).running() as server:
+        api = Api(server)
+        spec = {"clusterIP": "10.96.7.7", "ports": [{"port": 80}]}
+        services = "/api/v1/namespaces/default/services"
+        status, _ = await api.ask("POST", services, {"metadata": {"name": "lost"}, "spec": spec})
+        assert status >= 500
+        status, refused = await api.ask("POST", services, {"metadata": {"name": "other"}, "spec": spec})
+        assert status == 422
+        assert "provided IP is already allocated" in refused["message"]

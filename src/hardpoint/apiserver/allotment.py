@@ -35,6 +35,7 @@ _LABELS = {
     "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
 }
 _HEALTH_CHECK = "healthCheckNodePort"
+_REFUSALS = (errors.ApiError, KeyExists, Mismatch)
 _WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 
 
@@ -54,7 +55,9 @@ class ServiceAllotter:
             await self._node_ports(obj, old, taken, dry_run=dry_run)
             await self._health_check_port(obj, old, taken, dry_run=dry_run)
             yield
-        except BaseException:
+        except _REFUSALS:
+            # Only what was surely not stored gives back. After a timeout or a lost answer the Service may be there, and
+            # a number that stays reserved is better than one that two Services have.
             await self._give_back(taken)
             raise
         if old is not None and not dry_run:
