@@ -7,7 +7,7 @@ from typing import Any
 
 from hardpoint.machinery import names
 from hardpoint.machinery.fielderrors import FieldError, duplicate, forbidden, invalid, invalids, not_supported, required
-from hardpoint.machinery.validation.labelselectors import label_selector
+from hardpoint.machinery.validation.labelselectors import is_set_operator, label_selector
 
 Json = dict[str, Any]
 Errors = list[FieldError]
@@ -117,17 +117,10 @@ def _weight(errors: Errors, path: str, term: Json) -> None:
 
 def _node_requirement(errors: Errors, path: str, requirement: Json, *, invalid_values_allowed: bool) -> None:
     operator, values = requirement.get("operator", ""), requirement.get("values") or ()
-    if operator in ("In", "NotIn"):
-        if not values:
-            errors.append(required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            told = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            errors.append(forbidden(f"{path}.values", told))
-    elif operator in ("Gt", "Lt"):
+    if operator in ("Gt", "Lt"):
         if len(values) != 1:
             errors.append(required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'"))
-    else:
+    elif not is_set_operator(errors, path, operator, values):
         errors.append(invalid(f"{path}.operator", operator, _NOT_AN_OPERATOR))
     key = requirement.get("key", "")
     if wrong := names.label_key(key):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardpoint.machinery import names
@@ -65,16 +65,23 @@ def is_empty(selector: Json) -> bool:
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
-def _requirement(errors: list[FieldError], path: str, requirement: Json, *, invalid_values_allowed: bool) -> None:
-    operator, values = requirement.get("operator", ""), requirement.get("values") or ()
+def is_set_operator(errors: list[FieldError], path: str, operator: str, values: Sequence[str]) -> bool:
+    """Whether this is one of the four operators every selector has; if so, its values are checked to fit it."""
     if operator in ("In", "NotIn"):
         if not values:
             errors.append(required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
-    elif operator in ("Exists", "DoesNotExist"):
+        return True
+    if operator in ("Exists", "DoesNotExist"):
         if values:
             told = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
             errors.append(forbidden(f"{path}.values", told))
-    else:
+        return True
+    return False
+
+
+def _requirement(errors: list[FieldError], path: str, requirement: Json, *, invalid_values_allowed: bool) -> None:
+    operator, values = requirement.get("operator", ""), requirement.get("values") or ()
+    if not is_set_operator(errors, path, operator, values):
         errors.append(invalid(f"{path}.operator", operator, "not a valid selector operator"))
     key = requirement.get("key", "")
     if wrong := names.label_key(key):
