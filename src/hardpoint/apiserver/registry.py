@@ -24,9 +24,6 @@ class Registry:
     def has_group(self, group: str) -> bool:
         return group in self._groups
 
-    def has_group_version(self, group: str, version: str) -> bool:
-        return any((kind.group, kind.version) == (group, version) for kind in self)
-
     def add(self, kind: Kind) -> None:
         """Serve `kind` from now on, or serve it anew with other names or verbs."""
         self._kinds[kind.group, kind.version, kind.plural] = kind
