@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.server import Endpoint, Server, free_port
-from hardpoint.apiserver import certificates
+from hardpoint.apiserver import pki
 
 
 def program() -> Path:
@@ -35,7 +35,7 @@ class Real(Server):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
-        self._pki = certificates.ensure(directory / "pki", (), datetime.now(UTC))
+        self._pki = pki.ensure(directory / "pki", (), datetime.now(UTC))
         self._etcd_port, self._peer_port = free_port(), free_port()
         self.endpoint = Endpoint(
             "127.0.0.1",

@@ -23,15 +23,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hardpoint import datadir
-from hardpoint.apiserver import certificates
-from hardpoint.apiserver.certificates import Pki
-from hardpoint.apiserver.http import bind, serve
-from hardpoint.apiserver.identity import MASTERS
+from hardpoint.apiserver.authentication.contract import MASTERS
+from hardpoint.apiserver.pki import ensure
 from hardpoint.apiserver.server import ApiServer
-from hardpoint.apiserver.tls import serving_context
 from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler, User
+from hardpoint.serving import bind, serve
+from hardpoint.serving.certificates import Pki
+from hardpoint.serving.tls import serving_context
 from hardpoint.store.contract import Store
 from hardpoint.store.open import STORE_FOLDER, open_store
 
@@ -133,7 +133,7 @@ class Cluster:
         options = self.options
         _allow_many_files()
         stack.enter_context(datadir.held(options.data_dir))
-        pki = certificates.ensure(options.data_dir / datadir.PKI, _own_names(options.host), self._now())
+        pki = ensure(options.data_dir / datadir.PKI, _own_names(options.host), self._now())
         bound = stack.enter_context(_bind(options.host, options.port))
         host, port = _reachable(options.host), bound.getsockname()[1]
         address = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"

@@ -15,10 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardpoint.apiserver import hub
-from hardpoint.apiserver.certificates import Pki, ensure
-from hardpoint.apiserver.http.server import serve
+from hardpoint.apiserver.pki import ensure
 from hardpoint.apiserver.server import ApiServer
-from hardpoint.apiserver.tls import serving_context
 from hardpoint.client.client import Client
 from hardpoint.client.endpoint import find_endpoint
 from hardpoint.client.events import Event
@@ -30,6 +28,9 @@ from hardpoint.client.transport import Interrupted, Stream, Transport
 from hardpoint.client.watch import Pace
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import User
+from hardpoint.serving.certificates import Pki
+from hardpoint.serving.server import serve
+from hardpoint.serving.tls import serving_context
 from hardpoint.store.memory import MemoryStore
 
 from .reader import Reader

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hardpoint.apiserver.certificates import Pki, ensure
+from hardpoint.apiserver.pki import ensure
 from hardpoint.client.kubeconfig import write_context
+from hardpoint.serving.certificates import Pki
 from tests.store.etcd_process import free_port, running_etcd
 
 PATIENCE_SECONDS = 90

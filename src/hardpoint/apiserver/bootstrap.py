@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from hardpoint.apiserver.allotment import SERVICE_NETWORK
-from hardpoint.apiserver.identity import MASTERS
+from hardpoint.apiserver.authentication.contract import MASTERS
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Handler, Peer, Request, User
 

@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from hardpoint.apiserver.admission.chain import Chain
+from hardpoint.apiserver.authentication.chain import Authentication
+from hardpoint.apiserver.authorization.contract import Authorizer
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.options import Query, parse_query
 from hardpoint.apiserver.places import Place, place
@@ -40,6 +42,8 @@ class Services:
     store: Store
     hub: Hub
     registry: Registry
+    authentication: Authentication
+    authorization: Authorizer
     admission: Chain
     allotters: Mapping[str, Allotter]
     """Who gives out what must be unique across objects, by resource."""

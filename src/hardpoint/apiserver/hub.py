@@ -176,6 +176,8 @@ class Hub:
         self._store = store
         self._logs: dict[str, Log] = {}
         self._counts: dict[str, Counted] = {}
+        self._listeners: dict[str, list[Callable[[Change], None]]] = {}
+        self._awaited: list[tuple[int, asyncio.Future[None]]] = []
         self._began = 0
         self.revision = 0
         """Every write up to this revision is in its log."""
@@ -200,12 +202,43 @@ class Hub:
         """Append a batch to its logs and wake who waits, once per log."""
         touched: dict[int, Log] = {}
         for event in batch:
-            each = self._log(_place_prefix(event.key))
-            each.append(Change(event))
+            prefix = _place_prefix(event.key)
+            each = self._log(prefix)
+            change = Change(event)
+            each.append(change)
             touched[id(each)] = each
+            for listener in self._listeners.get(prefix, ()):
+                listener(change)
         self.revision = batch[-1].revision
+        self._release_who_awaited()
         for each in touched.values():
             each.wake()
+
+    def listen(self, prefix: str, listener: Callable[[Change], None]) -> None:
+        """Tell every change of a place to `listener`, in order, as it comes. It must not wait and must not raise."""
+        self._listeners.setdefault(prefix, []).append(listener)
+
+    async def wait_until_reached(self, revision: int, *, seconds: float) -> bool:
+        """Wait until every write up to `revision` was told, at most `seconds`; whether it was."""
+        if self.revision >= revision:
+            return True
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        self._awaited.append((revision, future))
+        timer = loop.call_later(seconds, _release, future)
+        try:
+            await future
+        finally:
+            timer.cancel()
+        return self.revision >= revision
+
+    def _release_who_awaited(self) -> None:
+        if not self._awaited:
+            return
+        for revision, future in self._awaited:
+            if revision <= self.revision and not future.done():
+                future.set_result(None)
+        self._awaited = [(revision, future) for revision, future in self._awaited if not future.done()]
 
     def _log(self, prefix: str) -> Log:
         found = self._logs.get(prefix)

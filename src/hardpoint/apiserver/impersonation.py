@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import unquote
 
-from hardpoint.apiserver.identity import ANONYMOUS, AUTHENTICATED, MASTERS
+from hardpoint.apiserver.authentication.contract import ANONYMOUS, AUTHENTICATED, MASTERS
 from hardpoint.machinery import errors
 from hardpoint.machinery.messages import User
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from hardpoint.apiserver import answers, bodies, objectmeta
+from hardpoint.apiserver.authentication.contract import MASTERS
+from hardpoint.apiserver.authorization.contract import Opinion, Question
 from hardpoint.apiserver.call import Call
-from hardpoint.apiserver.identity import MASTERS, authorize
 from hardpoint.apiserver.options import write_options
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery import defaults, errors, validation
-from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Response, User
 from hardpoint.machinery.timestamps import format_time
 
@@ -29,7 +29,7 @@ async def review(call: Call) -> Response:
     if wrong:
         # Reviews have no life in the store and no name; Kubernetes leaves their kind out here too.
         raise errors.invalid(f".{kind.group}", "", wrong)
-    obj["status"] = _STATUS[kind.kind](call, obj)
+    obj["status"] = await _STATUS[kind.kind](call, obj)
     return answers.value(call, obj, status=201)
 
 
@@ -43,18 +43,18 @@ def _user_info(user: User) -> Json:
     return info
 
 
-def _whoami(call: Call, obj: Json) -> Json:
+async def _whoami(call: Call, obj: Json) -> Json:
     obj["metadata"] = {"creationTimestamp": format_time(call.services.now())}
     return {"userInfo": _user_info(call.user)}
 
 
-def _token(call: Call, obj: Json) -> Json:
+async def _token(call: Call, obj: Json) -> Json:
     if not obj["spec"].get("token"):
         raise errors.bad_request("token is required for TokenReview in authentication")
     return {"user": {}, "error": "invalid bearer token"}
 
 
-def _access(call: Call, obj: Json) -> Json:
+async def _access(call: Call, obj: Json) -> Json:
     spec = obj["spec"]
     if obj["kind"] == "SelfSubjectAccessReview":
         user = call.user
@@ -75,14 +75,18 @@ def _access(call: Call, obj: Json) -> Json:
     else:
         path = spec.get("nonResourceAttributes") or {}
         target, verb = Target(path.get("path", "")), path.get("verb", "")
-    try:
-        authorize(user, verb, target)
-    except ApiError:
-        return {"allowed": False}
-    return {"allowed": True}
+    decision = await call.services.authorization.authorize(Question(user, verb, target))
+    status: Json = {"allowed": decision.is_allowed}
+    if decision.opinion is Opinion.DENY:
+        status["denied"] = True
+    if decision.reason:
+        status["reason"] = decision.reason
+    if decision.error:
+        status["evaluationError"] = decision.error
+    return status
 
 
-def _rules(call: Call, obj: Json) -> Json:
+async def _rules(call: Call, obj: Json) -> Json:
     if not obj["spec"].get("namespace"):
         raise errors.bad_request("no namespace on request")
     # The answer says nothing of the question.
@@ -98,7 +102,7 @@ def _rules(call: Call, obj: Json) -> Json:
     }
 
 
-_STATUS: Mapping[str, Callable[[Call, Json], Json]] = {
+_STATUS: Mapping[str, Callable[[Call, Json], Awaitable[Json]]] = {
     "LocalSubjectAccessReview": _access,
     "SelfSubjectAccessReview": _access,
     "SelfSubjectReview": _whoami,

@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING
 from hardpoint.apiserver import health, verbs, version
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.allotment import ServiceAllotter
+from hardpoint.apiserver.authentication.chain import Authentication
+from hardpoint.apiserver.authorization.chain import Authorization
+from hardpoint.apiserver.authorization.masters import Masters
+from hardpoint.apiserver.authorization.open_paths import OpenPaths
 from hardpoint.apiserver.bootstrap import bootstrap
 from hardpoint.apiserver.call import Services
 from hardpoint.apiserver.compaction import keep_compacted
@@ -61,6 +65,8 @@ class ApiServer:
             store=store,
             hub=self.hub,
             registry=self.registry,
+            authentication=Authentication(),
+            authorization=Authorization([Masters(), OpenPaths()]),
             admission=Chain(StoreReader(store)),
             allotters={"services": ServiceAllotter(store, lambda: format_time(now()))},
             now=now,

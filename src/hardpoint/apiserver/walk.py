@@ -13,7 +13,8 @@ from random import getrandbits
 from time import perf_counter
 from typing import Any
 
-from hardpoint.apiserver import answers, identity, impersonation, options, routes, target, verbs
+from hardpoint.apiserver import answers, impersonation, options, routes, target, verbs
+from hardpoint.apiserver.authorization import contract as access
 from hardpoint.apiserver.call import Call, Services
 from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.negotiation import Form, choose
@@ -57,8 +58,8 @@ class Walk:
         verb = target.verb_of(where, request.method, watch=options.is_watch(request.query))
         warnings: list[str] = []
         try:
-            user = impersonation.acting_as(identity.authenticate(request), request.headers)
-            identity.authorize(user, verb, where)
+            user = impersonation.acting_as(await self._services.authentication.authenticate(request), request.headers)
+            await self._authorize(access.Question(user, verb, where))
             if where.resource and self._services.registry.has_group(where.group):
                 response = await self._resource(request, where, verb, user, warnings)
             else:
@@ -75,6 +76,12 @@ class Walk:
         self._finish(request, response, warnings)
         self._observe(where, verb, response, perf_counter() - started)
         return response
+
+    async def _authorize(self, question: access.Question) -> None:
+        """Return if the user may, else raise 403."""
+        decision = await self._services.authorization.authorize(question)
+        if not decision.is_allowed:
+            raise access.refusal(question, decision)
 
     async def _resource(self, request: Request, where: Target, verb: str, user: User, warnings: list[str]) -> Response:
         kind, part = routes.find(self._services.registry, where)

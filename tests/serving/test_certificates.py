@@ -15,8 +15,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from hardpoint.apiserver.certificates import Pki, ensure
+from hardpoint.apiserver.pki import ensure
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.serving.certificates import Pki
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 AUTHORITIES = {"server-ca", "client-ca", "front-proxy-ca"}
@@ -177,7 +178,7 @@ def test_a_start_at_which_nothing_is_due_does_without_cryptography(folder: Path)
     ensure(folder, [], datetime.now(UTC))
     program = (
         "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
-        "from hardpoint.apiserver.certificates import ensure\n"
+        "from hardpoint.apiserver.pki import ensure\n"
         f"ensure(Path({str(folder)!r}), [], datetime.now(UTC))\n"
         "sys.exit('cryptography' in sys.modules)"
     )

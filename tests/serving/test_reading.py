@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardpoint.apiserver.http.limits import Limits
-from hardpoint.apiserver.http.reading import CLOSE, CLOSE_1_0, KEEP, KEEP_1_0, Manner, Phase, Reader
 from hardpoint.machinery.messages import Peer, Request
+from hardpoint.serving.limits import Limits
+from hardpoint.serving.reading import CLOSE, CLOSE_1_0, KEEP, KEEP_1_0, Manner, Phase, Reader
 
 PEER = Peer("test")
 SMALL = Limits(body_bytes_max=10, head_bytes_max=300, headers_max=5, framing_bytes_spare=200)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from hardpoint.apiserver.http.stepping import await_after
+from hardpoint.serving.stepping import await_after
 
 
 class Said:

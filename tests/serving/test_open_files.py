@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from hardpoint.apiserver.certificates import Pki
+from hardpoint.serving.certificates import Pki
 
 PROGRAM = """
 import asyncio, resource, socket, ssl, sys, uvloop
 from pathlib import Path
-from hardpoint.apiserver.http import serve
-from hardpoint.apiserver.tls import serving_context
-from tests.apiserver.http.talking import echo, get, talking
+from hardpoint.serving import serve
+from hardpoint.serving.tls import serving_context
+from tests.serving.talking import echo, get, talking
 
 async def main(pki):
     tls = serving_context(pki / "apiserver.crt", pki / "apiserver.key", pki / "client-ca.crt")
@@ -46,7 +46,7 @@ async def main(pki):
 
 @pytest.mark.parametrize("run", ["uvloop.run", "asyncio.run"])
 def test_running_out_of_files_is_survived(run: str, pki: Pki) -> None:
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     program = PROGRAM.replace("{run}", run)
     done = subprocess.run(
         [sys.executable, "-c", program, str(pki.directory)], cwd=root, capture_output=True, timeout=60, check=False

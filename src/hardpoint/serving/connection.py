@@ -15,14 +15,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, nullcontext
 from typing import NamedTuple, Protocol, cast
 
-from hardpoint.apiserver.http import writing
-from hardpoint.apiserver.http.limits import Limits
-from hardpoint.apiserver.http.patience import Patience, Verdict
-from hardpoint.apiserver.http.reading import CLOSE, CLOSE_1_0, TIMED_OUT, Manner, Phase, Reader, Refusal
-from hardpoint.apiserver.http.stepping import await_after
-from hardpoint.apiserver.http.streaming import RECORD_BYTES, Outflow
 from hardpoint.machinery import errors
 from hardpoint.machinery.messages import Handler, Peer, Request, Response, User
+from hardpoint.serving import writing
+from hardpoint.serving.limits import Limits
+from hardpoint.serving.patience import Patience, Verdict
+from hardpoint.serving.reading import CLOSE, CLOSE_1_0, TIMED_OUT, Manner, Phase, Reader, Refusal
+from hardpoint.serving.stepping import await_after
+from hardpoint.serving.streaming import RECORD_BYTES, Outflow
 
 log = logging.getLogger(__name__)
 

@@ -1,8 +1,7 @@
-"""The cluster's certificates: which there are, who vouches for whom, and when a new one is due.
+"""Certificates in a folder: which there should be, who vouches for whom, and when a new one is due.
 
-Three authorities that never stand in for each other: `server-ca` for the API server's name, `client-ca` for users,
-`front-proxy-ca` for proxies that speak for users. What was issued is written down in `issued.json`, so that a start
-at which nothing is due reads one small file and no X.509; the issuing itself is in `issuing.py`.
+What was issued is written down in `issued.json`, so that a start at which nothing is due reads one small file and no
+X.509; the issuing itself is in `issuing.py`. Which certificates a cluster has is in `apiserver/pki.py`.
 """
 
 from __future__ import annotations
@@ -24,16 +23,6 @@ AUTHORITY_DAYS = 3650
 LEAF_DAYS = 365
 RENEWAL = timedelta(days=30)
 """How long before its end a certificate is replaced."""
-
-SERVICE_NAMES = (
-    "kubernetes",
-    "kubernetes.default",
-    "kubernetes.default.svc",
-    "kubernetes.default.svc.cluster.local",
-)
-SERVICE_ADDRESS = "10.96.0.1"
-ADMIN = "hardpoint-admin"
-ADMIN_GROUP = "system:masters"
 
 _RECORD = "issued.json"
 
@@ -70,28 +59,17 @@ class Pki:
         return self.directory / f"{name}.key"
 
 
-def wanted(server_names: Iterable[str]) -> tuple[Wanted, ...]:
-    """Every certificate of a cluster whose API server is reached under `server_names` too; issuers come first."""
-    names = tuple(dict.fromkeys(("localhost", "127.0.0.1", "::1", *SERVICE_NAMES, SERVICE_ADDRESS, *server_names)))
-    authorities = ("server-ca", "client-ca", "front-proxy-ca")
-    return (
-        *(Wanted(name, name, f"hardpoint-{name}", "authority", AUTHORITY_DAYS) for name in authorities),
-        Wanted("apiserver", "server-ca", "kube-apiserver", "server", names=names),
-        Wanted("admin", "client-ca", ADMIN, "client", organizations=(ADMIN_GROUP,)),
-        Wanted("front-proxy-client", "front-proxy-ca", "front-proxy-client", "client"),
-    )
-
-
-def ensure(directory: Path, server_names: Iterable[str], now: datetime) -> Pki:
+def ensure(directory: Path, wanted: Iterable[Wanted], now: datetime) -> Pki:
     """Issue what is missing, about to expire or no longer says the right thing. Everything else stays as it is.
 
-    Raises ConfigError if others could read the keys, or if half of an authority is gone.
+    In `wanted` issuers come before what they issue. Raises ConfigError if others could read the keys, or if half of
+    an authority is gone.
     """
     pki = Pki(directory)
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_what_others_can_read(directory)
-        due = _due(pki, wanted(server_names), now)
+        due = _due(pki, wanted, now)
         if due:
             _issue(pki, due, now)
     except OSError as cause:
@@ -165,7 +143,7 @@ def _read_record(pki: Pki) -> dict[str, Any]:
 
 def _issue(pki: Pki, due: Iterable[Wanted], now: datetime) -> None:
     # A costly import that most starts do without.
-    from hardpoint.apiserver import issuing
+    from hardpoint.serving import issuing
 
     record = _read_record(pki)
     for one in due:

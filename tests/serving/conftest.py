@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 import pytest
 import uvloop
 
-from hardpoint.apiserver.certificates import Pki, ensure
-from hardpoint.apiserver.tls import serving_context
+from hardpoint.apiserver.pki import ensure
+from hardpoint.serving.certificates import Pki
+from hardpoint.serving.tls import serving_context
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

@@ -8,9 +8,9 @@ import socket
 import ssl
 from types import TracebackType
 
-from hardpoint.apiserver.http.connection import Connection
-from hardpoint.apiserver.http.limits import Limits
 from hardpoint.machinery.messages import Handler
+from hardpoint.serving.connection import Connection
+from hardpoint.serving.limits import Limits
 
 log = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from hardpoint.apiserver.http import writing
-from hardpoint.apiserver.http.reading import CLOSE, KEEP, KEEP_1_0, Refusal
 from hardpoint.machinery import errors
 from hardpoint.machinery.messages import Response
+from hardpoint.serving import writing
+from hardpoint.serving.reading import CLOSE, KEEP, KEEP_1_0, Refusal
 
 
 def test_a_whole_answer() -> None:

@@ -11,10 +11,10 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from hardpoint.apiserver.certificates import Pki
-from hardpoint.apiserver.http import Limits
 from hardpoint.machinery.messages import Request, Response
-from tests.apiserver.http.talking import Talk, echo, get, post, serving, talking
+from hardpoint.serving import Limits
+from hardpoint.serving.certificates import Pki
+from tests.serving.talking import Talk, echo, get, post, serving, talking
 
 SHORT = Limits(
     head_seconds=0.2,

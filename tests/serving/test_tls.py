@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from hardpoint.apiserver.certificates import Pki, ensure
-from hardpoint.apiserver.http import serve
-from hardpoint.apiserver.tls import serving_context
+from hardpoint.apiserver.pki import ensure
 from hardpoint.machinery.errors import ConfigError
-from tests.apiserver.http.talking import Answer, echo, get, serving, talking
+from hardpoint.serving import serve
+from hardpoint.serving.certificates import Pki
+from hardpoint.serving.tls import serving_context
+from tests.serving.talking import Answer, echo, get, serving, talking
 
 
 async def ask(port: int, tls: ssl.SSLContext) -> Answer:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hardpoint.apiserver.http.limits import Limits
-from hardpoint.apiserver.http.patience import Patience, Verdict
-from hardpoint.apiserver.http.reading import Phase
+from hardpoint.serving.limits import Limits
+from hardpoint.serving.patience import Patience, Verdict
+from hardpoint.serving.reading import Phase
 
 LIMITS = Limits(head_seconds=10, idle_seconds=20, body_grace_seconds=5, body_bytes_per_second_min=100, stall_seconds=30)
 

@@ -8,9 +8,9 @@ from http import HTTPStatus
 
 import orjson
 
-from hardpoint.apiserver.http.reading import CLOSE, Manner, Refusal
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Response
+from hardpoint.serving.reading import CLOSE, Manner, Refusal
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 

@@ -9,9 +9,13 @@ streaming.py   the pieces of a stream, sent together when they come together
 patience.py    how long a peer may take
 connection.py  one connection: in order, with back-pressure
 server.py      all of them: listen, sweep, stop
+tls.py         the TLS side: versions, ciphers, whose client certificates
+certificates.py, issuing.py   certificates in a folder, made when they are due
+
+The API server listens with it, and so does every webhook written with the SDK.
 """
 
-from hardpoint.apiserver.http.limits import Limits
-from hardpoint.apiserver.http.server import HttpServer, bind, serve
+from hardpoint.serving.limits import Limits
+from hardpoint.serving.server import HttpServer, bind, serve
 
 __all__ = ["HttpServer", "Limits", "bind", "serve"]

@@ -1,4 +1,4 @@
-"""Making one certificate. The only module of the server that needs `cryptography`; keys are ECDSA P-256 throughout."""
+"""Making one certificate. Keys are ECDSA P-256 throughout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 if TYPE_CHECKING:
-    from hardpoint.apiserver.certificates import Wanted
+    from hardpoint.serving.certificates import Wanted
 
 _BACKDATED = timedelta(hours=1)
 """Clocks differ; a certificate is valid a little before it was made."""

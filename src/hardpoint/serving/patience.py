@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from hardpoint.apiserver.http.limits import Limits
-from hardpoint.apiserver.http.reading import Phase
+from hardpoint.serving.limits import Limits
+from hardpoint.serving.reading import Phase
 
 
 class Verdict(Enum):

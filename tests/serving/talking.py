@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from hardpoint.apiserver.http import HttpServer, Limits, serve
 from hardpoint.machinery.messages import Handler, Request, Response
+from hardpoint.serving import HttpServer, Limits, serve
 
 
 @dataclass

@@ -14,10 +14,10 @@ from enum import Enum
 
 import httptools
 
-from hardpoint.apiserver.http.limits import Limits
 from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Peer, Request
+from hardpoint.serving.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
