@@ -1,0 +1,1 @@
+"""Bearer tokens that somebody else knows: the TokenReview webhook."""
