@@ -1,7 +1,8 @@
 """What an authenticator is.
 
 There are two kinds: those that look at a whole request (its client certificate, a front proxy's headers) and those
-that look at a bearer token (`TokenAuthenticator` of the authentication seam). `chain.py` asks them in kube-apiserver's order.
+that look at a bearer token (`TokenAuthenticator` of the authentication seam). `chain.py` asks them in
+kube-apiserver's order.
 """
 
 from __future__ import annotations
