@@ -177,7 +177,7 @@ class Hub:
         self._logs: dict[str, Log] = {}
         self._counts: dict[str, Counted] = {}
         self._listeners: dict[str, list[Callable[[Change], None]]] = {}
-        self._awaited: list[tuple[int, asyncio.Future[None]]] = []
+        self._awaited: dict[asyncio.Future[None], int] = {}
         self._began = 0
         self.revision = 0
         """Every write up to this revision is in its log."""
@@ -224,21 +224,19 @@ class Hub:
             return True
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
-        self._awaited.append((revision, future))
+        self._awaited[future] = revision
         timer = loop.call_later(seconds, _release, future)
         try:
             await future
         finally:
             timer.cancel()
+            del self._awaited[future]
         return self.revision >= revision
 
     def _release_who_awaited(self) -> None:
-        if not self._awaited:
-            return
-        for revision, future in self._awaited:
-            if revision <= self.revision and not future.done():
-                future.set_result(None)
-        self._awaited = [(revision, future) for revision, future in self._awaited if not future.done()]
+        for future, revision in self._awaited.items():
+            if revision <= self.revision:
+                _release(future)
 
     def _log(self, prefix: str) -> Log:
         found = self._logs.get(prefix)
