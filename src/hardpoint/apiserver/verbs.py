@@ -40,7 +40,7 @@ _SUBRESOURCES: Mapping[str, Mapping[str, str]] = {
     "status": _PART,
 }
 _BIND_BY_BODY = "binding.bind_by_body"
-_REVIEW = "reviews.review"
+_REVIEW = "reviews.answering.review"
 
 
 def find(kind: Kind, subresource: str, verb: str) -> Verb | None:
@@ -60,7 +60,7 @@ def find(kind: Kind, subresource: str, verb: str) -> Verb | None:
 
 @cache
 def _function(name: str) -> Verb:
-    module, _, function = name.partition(".")
+    module, _, function = name.rpartition(".")
     found: Verb = getattr(import_module(f"hardpoint.apiserver.{module}"), function)
     return found
 

@@ -1,0 +1,1 @@
+"""Questions that are answered and not stored, a file for each concern: who am I, whose token is this, may I."""
