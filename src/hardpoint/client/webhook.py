@@ -1,0 +1,173 @@
+"""One POST to one HTTPS address: how a cluster asks a guest that serves a webhook.
+
+Where the guest is comes from a kubeconfig-format file, as kube-apiserver's webhook flags take it (its cluster is the
+guest, its user is how we prove who we are), or from an address. A guest is a stranger: its certificate is verified,
+its answer has a bound in time and size and is a JSON object, and no redirect is followed. What it sent is in no error:
+who could make us ask an address of their choice must not learn what answers there.
+
+Repeating a question, caching answers and what an answer means is the business of each seam's host.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import orjson
+
+from hardpoint.client.credentials import ANONYMOUS, CredentialPlugins, Credentials
+from hardpoint.client.endpoint import Endpoint, from_kubeconfig
+from hardpoint.client.http import HttpTransport
+from hardpoint.client.kubeconfig import load
+from hardpoint.client.transport import BadAnswer, Interrupted, Stream, TimedOut, TransportError
+from hardpoint.machinery.errors import ConfigError, ContractBroken, Unavailable
+
+Json = dict[str, Any]
+
+ANSWER_BYTES_MAX = 3 * 1024 * 1024
+CALLS_MAX = 256
+"""So many questions are under way at once; the others wait for their turn within their own time."""
+TRANSIENT = frozenset((408, 425, 429))
+"""Refusals that may be gone the next time, besides every 5xx."""
+_HEADERS = {"accept": "application/json", "content-type": "application/json"}
+
+
+class Webhook:
+    """A guest behind an address. Calls overlap; connections are kept for the next call."""
+
+    def __init__(
+        self,
+        seam: str,
+        endpoint: Endpoint,
+        *,
+        name: str = "",
+        answer_bytes_max: int = ANSWER_BYTES_MAX,
+        user_agent: str = "hardpoint",
+    ) -> None:
+        """`seam` and `name`, by default the address, are what errors call it. Raises ConfigError for plain HTTP."""
+        if endpoint.scheme != "https":
+            raise ConfigError(f"{endpoint.url} cannot be a webhook: its address must start with https://")
+        self.seam = seam
+        self.name = name or endpoint.url
+        self._answer_bytes_max = answer_bytes_max
+        self._transport = HttpTransport(replace(endpoint, compress=False), user_agent=user_agent)
+        self._path = "" if endpoint.prefix else "/"
+        self._turns = asyncio.Semaphore(CALLS_MAX)
+
+    @classmethod
+    def from_kubeconfig(
+        cls, seam: str, file: Path, *, name: str = "", context: str = "", plugins: CredentialPlugins | None = None
+    ) -> Self:
+        """The guest that a kubeconfig-format file describes. Raises ConfigError; nothing is asked yet."""
+        return cls(seam, from_kubeconfig(load(file), context, plugins=plugins), name=name)
+
+    @classmethod
+    def at(
+        cls,
+        seam: str,
+        url: str,
+        *,
+        ca_pem: bytes | None = None,
+        tls_server_name: str = "",
+        credentials: Credentials = ANONYMOUS,
+        name: str = "",
+    ) -> Self:
+        """The guest at an address; without `ca_pem` it is trusted as the machine trusts. Raises ConfigError."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port or 443
+        except ValueError as cause:
+            raise ConfigError(f"{url!r} is no URL: {cause}") from cause
+        if not parts.hostname or parts.username or parts.query or parts.fragment:
+            raise ConfigError(f"{url!r} must be https://HOST[:PORT][/PATH], without user, query or fragment")
+        endpoint = Endpoint(
+            parts.scheme,
+            parts.hostname,
+            port,
+            parts.path.rstrip("/"),
+            ca_pem=ca_pem,
+            tls_server_name=tls_server_name,
+            credentials=credentials,
+        )
+        return cls(seam, endpoint, name=name)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def post(self, obj: Mapping[str, Any] | bytes, *, patience_seconds: float) -> Json:
+        """Ask, and return the object it answers with, whole and within its time. Bytes are JSON already.
+
+        A question whose connection is cut is asked once more, so the guest may see it twice. Raises Unavailable if
+        asking again later may help, ContractBroken if it answered with what no webhook may answer.
+        """
+        return self._object(await self._exchange(obj, patience_seconds))
+
+    async def tell(self, obj: Mapping[str, Any] | bytes, *, patience_seconds: float) -> None:
+        """Like `post`, for guests that only take: every answer with a status of 2xx is a yes, whatever is in it."""
+        await self._exchange(obj, patience_seconds)
+
+    async def _exchange(self, obj: Mapping[str, Any] | bytes, patience_seconds: float) -> bytes:
+        body = obj if isinstance(obj, bytes) else orjson.dumps(obj)
+        try:
+            async with asyncio.timeout(patience_seconds), self._turns:
+                try:
+                    return await self._attempt(body, patience_seconds)
+                except Interrupted:
+                    # Mostly a connection that it closed, having been idle, just as we used it.
+                    return await self._attempt(body, patience_seconds)
+        except (TimeoutError, TimedOut) as cause:
+            raise Unavailable(self.seam, self.name, f"gave no complete answer in {patience_seconds:g} s") from cause
+        except BadAnswer as cause:
+            raise ContractBroken(self.seam, self.name, f"did not answer in HTTP: {_why(cause)}") from cause
+        except TransportError as cause:
+            raise Unavailable(self.seam, self.name, f"cannot be reached: {_why(cause)}") from cause
+
+    async def _attempt(self, body: bytes, patience_seconds: float) -> bytes:
+        asked = self._transport.stream("POST", self._path, f"timeout={patience_seconds:g}s", _HEADERS, body)
+        async with asked as answer:
+            self._check(answer)
+            return await self._whole(answer)
+
+    def _check(self, answer: Stream) -> None:
+        status = answer.status
+        if status in TRANSIENT or status >= 500:
+            raise Unavailable(self.seam, self.name, f"answered {status}")
+        if 300 <= status < 400:
+            raise ContractBroken(self.seam, self.name, f"answered {status}; redirects are not followed")
+        if status >= 400:
+            raise ContractBroken(self.seam, self.name, f"answered {status}")
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            raise ContractBroken(self.seam, self.name, "compressed its answer, which nobody asked for")
+
+    async def _whole(self, answer: Stream) -> bytes:
+        content = bytearray()
+        async for chunk in answer.chunks:
+            content += chunk
+            if len(content) > self._answer_bytes_max:
+                raise ContractBroken(self.seam, self.name, f"answered more than {self._answer_bytes_max} bytes")
+        return bytes(content)
+
+    def _object(self, content: bytes) -> Json:
+        try:
+            found = orjson.loads(content)
+        except orjson.JSONDecodeError:
+            # The decoder's error shows the text it stumbled over.
+            raise ContractBroken(self.seam, self.name, "answered something that is not JSON") from None
+        if not isinstance(found, dict):
+            raise ContractBroken(self.seam, self.name, "answered JSON that is not an object")
+        return found
+
+
+def _why(cause: TransportError) -> str:
+    """What happened, without the address, which the guest's name tells already."""
+    return str(cause).removeprefix(f"{cause.where}: ")
