@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,11 @@ class Peer:
     address: str
     """`host:port`, or `in-process`."""
     certificate: User | None = None
-    """The subject of the client certificate the transport verified: CN is the name, O are the groups."""
+    """The subject of a client certificate that the clients' authority vouches for: CN is the name, O are the groups."""
+    proxy: str | None = None
+    """The name in a client certificate that the front proxies' authority vouches for: it may speak for others."""
+    expires: float = inf
+    """When either ends, in seconds since 1970. A connection may outlive its certificate."""
 
 
 @dataclass(slots=True)

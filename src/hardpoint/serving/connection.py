@@ -8,7 +8,6 @@ the task, was measured: it saved 1 µs of 20 and was not worth its subtlety.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -16,10 +15,11 @@ from contextlib import aclosing, nullcontext
 from typing import NamedTuple, Protocol, cast
 
 from hardpoint.machinery import errors
-from hardpoint.machinery.messages import Handler, Peer, Request, Response, User
+from hardpoint.machinery.messages import Handler, Request, Response
 from hardpoint.serving import writing
 from hardpoint.serving.limits import Limits
 from hardpoint.serving.patience import Patience, Verdict
+from hardpoint.serving.peers import Peers
 from hardpoint.serving.reading import CLOSE, CLOSE_1_0, TIMED_OUT, Manner, Phase, Reader, Refusal
 from hardpoint.serving.stepping import await_after
 from hardpoint.serving.streaming import RECORD_BYTES, Outflow
@@ -29,17 +29,15 @@ log = logging.getLogger(__name__)
 # So many pipelined requests are answered before other connections get their turn.
 REQUESTS_PER_TURN = 16
 
-CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
-"""The extra of a user that says by which certificate they are known."""
-
 _SAFE_TO_ABANDON = frozenset({"GET", "HEAD"})
 
 
 class Company(Protocol):
-    """What a connection knows of the server: who answers, within which limits, and whom to tell."""
+    """What a connection knows of the server: who answers, within which limits, who peers are, and whom to tell."""
 
     handler: Handler
     limits: Limits
+    peers: Peers
 
     def join(self, connection: Connection) -> bool:
         """Called when connected; False if there is no room."""
@@ -88,7 +86,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        peer = _peer_of(self._transport)
+        peer = self._company.peers.peer_of(self._transport)
         self._reader = Reader(peer, self._deliver, self._company.limits)
         self._task = self._loop.create_task(self._run(), name=f"connection of {peer.address}")
         self._task.add_done_callback(self._task_ended)
@@ -305,20 +303,3 @@ class Connection(asyncio.Protocol):
 def _failure(request: Request, bug: Exception) -> Response:
     log.error("request failed", exc_info=bug, extra={"method": request.method, "path": request.path})
     return writing.status_response(errors.internal_error("the server failed to handle the request"))
-
-
-def _peer_of(transport: asyncio.Transport) -> Peer:
-    host, port = (transport.get_extra_info("peername") or ("gone", 0))[:2]
-    return Peer(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", _user_of(transport))
-
-
-def _user_of(transport: asyncio.Transport) -> User | None:
-    """The subject of a certificate, as Go reads it: the last CN, every O. TLS verified it, or it would not be here."""
-    certificate = transport.get_extra_info("peercert")
-    if not certificate:
-        return None
-    pairs = [pair for names in certificate["subject"] for pair in names]
-    name = next((value for key, value in reversed(pairs) if key == "commonName"), "")
-    encoded: bytes = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    extra = {CREDENTIAL_ID: (f"X509SHA256={hashlib.sha256(encoded).hexdigest()}",)}
-    return User(name, tuple(value for key, value in pairs if key == "organizationName"), extra=extra)

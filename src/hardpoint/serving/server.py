@@ -11,6 +11,7 @@ from types import TracebackType
 from hardpoint.machinery.messages import Handler
 from hardpoint.serving.connection import Connection
 from hardpoint.serving.limits import Limits
+from hardpoint.serving.peers import Peers
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +30,14 @@ async def serve(
     bound: socket.socket | None = None,
     ssl_context: ssl.SSLContext,
     limits: Limits | None = None,
+    peers: Peers | None = None,
 ) -> HttpServer:
     """Listen on `host` and `port` (0: any free one), or on a socket `bound` before, and hand requests to `handler`.
 
+    `peers` tells whose client certificates count for what; by default each that `ssl_context` lets pass is a user's.
     Raises OSError if that is not possible.
     """
-    server = HttpServer(handler, limits or Limits())
+    server = HttpServer(handler, limits or Limits(), peers or Peers())
     await server.listen(bound or bind(host, port), ssl_context)
     return server
 
@@ -61,9 +64,10 @@ def bind(host: str, port: int) -> socket.socket:
 class HttpServer:
     """A listening server. Leaving it as a context manager stops it."""
 
-    def __init__(self, handler: Handler, limits: Limits) -> None:
+    def __init__(self, handler: Handler, limits: Limits, peers: Peers) -> None:
         self.handler = handler
         self.limits = limits
+        self.peers = peers
         self.port = 0
         self._connections: set[Connection] = set()
         self._is_stopping = False

@@ -1,7 +1,8 @@
 """The TLS side of serving: which versions, which ciphers, whose client certificates.
 
 A client certificate is optional (tokens are the other way in), but one that is shown must be good: the handshake ends
-for any other. Its issuer is the client CA and nobody else; the front proxy's CA vouches for headers, not for users.
+for any other. Two authorities may vouch for one, and they vouch for different things: the clients' authority says who
+somebody is, the front proxies' that somebody may speak for others. `peers.py` tells which of them it was.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from pathlib import Path
 from hardpoint.machinery.errors import ConfigError
 
 
-def serving_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
-    """A context for `serve`: TLS 1.2 or newer, HTTP/1.1 only, client certificates verified against `client_ca`.
+def serving_context(
+    certificate: Path, key: Path, client_ca: Path | None, front_proxy_ca: Path | None = None
+) -> ssl.SSLContext:
+    """A context for `serve`: TLS 1.2 or newer, HTTP/1.1 only, client certificates verified against the authorities.
 
     Raises ConfigError, naming the file, if one cannot be read or the key is not the certificate's.
     """
@@ -22,13 +25,25 @@ def serving_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl
     # For TLS 1.2; those of 1.3 are all of this kind.
     context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+    # A resumed session brings a certificate that nobody looked at again, and not who vouched for it.
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0
     context.set_alpn_protocols(["http/1.1"])
-    context.num_tickets = 1
     _load(context, certificate, key)
-    if client_ca is not None:
-        context.verify_mode = ssl.CERT_OPTIONAL
-        _trust(context, client_ca)
+    for authority in (client_ca, front_proxy_ca):
+        if authority is not None:
+            context.verify_mode = ssl.CERT_OPTIONAL
+            # As for Go, whatever is in the file is trusted, also one that somebody else issued.
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+            _trust(context, authority)
     return context
+
+
+def certificates_in(path: Path) -> frozenset[bytes]:
+    """The certificates in a PEM file, encoded. Raises ConfigError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    _trust(context, path)
+    return frozenset(context.get_ca_certs(binary_form=True))
 
 
 def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
@@ -42,12 +57,12 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
         ) from cause
 
 
-def _trust(context: ssl.SSLContext, client_ca: Path) -> None:
-    _must_be_readable(client_ca)
+def _trust(context: ssl.SSLContext, authority: Path) -> None:
+    _must_be_readable(authority)
     try:
-        context.load_verify_locations(cafile=client_ca)
+        context.load_verify_locations(cafile=authority)
     except ssl.SSLError as cause:
-        raise ConfigError(f"{client_ca} holds no certificates in PEM form ({cause.reason})") from cause
+        raise ConfigError(f"{authority} holds no certificates in PEM form ({cause.reason})") from cause
 
 
 def _must_be_readable(path: Path) -> None:
