@@ -103,14 +103,14 @@ def _of_volume(volume: Json, pod_name: str) -> Iterator[tuple[str, str]]:
             if name := _at(value, path):
                 yield SECRETS, name
         elif source == "configMap":
-            if name := value.get("name"):
-                yield CONFIG_MAPS, name
+            if named := value.get("name"):
+                yield CONFIG_MAPS, named
         elif source == "projected":
             for part in value.get("sources") or ():
-                if name := (part.get("secret") or {}).get("name"):
-                    yield SECRETS, name
-                if name := (part.get("configMap") or {}).get("name"):
-                    yield CONFIG_MAPS, name
+                if named := (part.get("secret") or {}).get("name"):
+                    yield SECRETS, named
+                if named := (part.get("configMap") or {}).get("name"):
+                    yield CONFIG_MAPS, named
     if claim := claim_of(volume, pod_name):
         yield CLAIMS, claim
 
