@@ -241,9 +241,7 @@ async def test_pods_are_listed_by_selector(authorizer: NodeAuthorizer, selector:
 
 async def test_reasons(authorizer: NodeAuthorizer) -> None:
     async def why(verb: str, resource: str, namespace: str = "", name: str = "") -> str:
-        target = Target(
-            "/", group, "v1", *resource.partition("/")[::2][:1], namespace, name, resource.partition("/")[2]
-        )
+        target = Target("/", "", "v1", resource, namespace, name)
         return (await authorizer.authorize(Question(NODE, verb, target))).reason
 
     assert await why("get", "secrets", "team", "other") == "no relationship found between node 'mine' and this object"
