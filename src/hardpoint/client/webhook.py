@@ -5,15 +5,16 @@ guest, its user is how we prove who we are), or from an address. A guest is a st
 its answer has a bound in time and size and is a JSON object, and no redirect is followed. What it sent is in no error:
 who could make us ask an address of their choice must not learn what answers there.
 
-Repeating a question, caching answers and what an answer means is the business of each seam's host.
+What an answer means, how long it may be kept and whether a question is asked again is for each seam's host to say.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import random
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -33,7 +34,32 @@ CALLS_MAX = 256
 """So many questions are under way at once; the others wait for their turn within their own time."""
 TRANSIENT = frozenset((408, 425, 429))
 """Refusals that may be gone the next time, besides every 5xx."""
+TRANSIENT_SOON = frozenset((429, 500, 504))
+"""Those that kube-apiserver asks again a moment later, even if it was not told to."""
 _HEADERS = {"accept": "application/json", "content-type": "application/json"}
+
+
+class Busy(Unavailable):
+    """It answered that asking again in a moment is worth it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The waits between questions that are asked again; kube-apiserver's for its webhooks."""
+
+    first_seconds: float = 0.5
+    factor: float = 1.5
+    jitter: float = 0.2
+    attempts_max: int = 5
+
+    def seconds(self) -> Iterator[float]:
+        """The wait after each attempt but the last."""
+        for attempt in range(self.attempts_max - 1):
+            # Spreads those who wait; nothing depends on it being hard to guess.
+            yield self.first_seconds * self.factor**attempt * (1.0 + self.jitter * random())  # noqa: S311
+
+
+USUAL_WAITS = Waits()
 
 
 class Webhook:
@@ -112,6 +138,17 @@ class Webhook:
         """
         return self._object(await self._exchange(obj, patience_seconds))
 
+    async def post_again(
+        self, obj: Mapping[str, Any] | bytes, *, patience_seconds: float, waits: Waits = USUAL_WAITS
+    ) -> Json:
+        """Like `post`, but a guest that is Busy is asked again after a while, as often as `waits` says."""
+        for wait_seconds in waits.seconds():
+            try:
+                return await self.post(obj, patience_seconds=patience_seconds)
+            except Busy:
+                await asyncio.sleep(wait_seconds)
+        return await self.post(obj, patience_seconds=patience_seconds)
+
     async def tell(self, obj: Mapping[str, Any] | bytes, *, patience_seconds: float) -> None:
         """Like `post`, for guests that only take: every answer with a status of 2xx is a yes, whatever is in it."""
         await self._exchange(obj, patience_seconds)
@@ -140,6 +177,8 @@ class Webhook:
 
     def _check(self, answer: Stream) -> None:
         status = answer.status
+        if status in TRANSIENT_SOON or (status >= 500 and "retry-after" in answer.headers):
+            raise Busy(self.seam, self.name, f"answered {status}")
         if status in TRANSIENT or status >= 500:
             raise Unavailable(self.seam, self.name, f"answered {status}")
         if 300 <= status < 400:

@@ -1,0 +1,1 @@
+"""Whether somebody may do something, asked of somebody else: the SubjectAccessReview webhook."""
