@@ -1,18 +1,22 @@
 """The table of kinds: what each resource is called, where it lives and what may be done with it.
 
 A Kind is one group, version and plural. The built-in ones are read from `data/kinds.json`, which
-`tools/make_tables.py` derives from a recorded discovery of v1.37; custom resources make theirs at run time.
+`tools/make_tables.py` derives from a recorded discovery of v1.37; custom resources make theirs at run time, with the
+`structure` that their definition gives them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
+
+if TYPE_CHECKING:
+    from hardpoint.machinery.structural import Structure
 
 _TABLE = Path(__file__).parent / "data/kinds.json"
 
@@ -47,6 +51,13 @@ class Kind:
     """Field selectors beyond metadata.name and metadata.namespace."""
     storage_version_hash: str = ""
     """What legacy discovery tells about how objects are stored; "" for what is never stored."""
+    structure: Structure | None = field(default=None, compare=False, repr=False)
+    """What the definition of a custom resource says about this version of it; None for built-in kinds."""
+
+    @property
+    def known_as(self) -> str:
+        """Its name if it is built in, else "": rules for one kind ask this, and take no custom Pod for a Pod."""
+        return "" if self.structure is not None else self.kind
 
     @property
     def api_version(self) -> str:

@@ -7,6 +7,7 @@ object exports a function of the object in its module's `NAMES`. Metadata inside
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hardpoint.machinery import names
@@ -81,7 +82,7 @@ def on_create(kind: Kind, obj: Json) -> list[FieldError]:
     _shared(errors, metadata)
     if "finalizers" in metadata:
         _finalizers(errors, metadata["finalizers"] or ())
-    if kind.group not in TAKES_ANY_FINALIZER:
+    if kind.structure is None and kind.group not in TAKES_ANY_FINALIZER:
         _standard_finalizers(errors, metadata.get("finalizers") or ())
     _managed_fields(errors, metadata)
     return errors
@@ -106,6 +107,21 @@ def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
     _shared(errors, new)
     _managed_fields(errors, new)
     return errors
+
+
+def of_embedded(metadata: Json, path: str) -> list[FieldError]:
+    """What is wrong with the metadata of an object inside another. It need not have a name, and may be anywhere."""
+    errors: list[FieldError] = []
+    for field in ("generateName", "name"):
+        if wrong := names.path_segment(metadata.get(field, "")):
+            errors += invalids(f"metadata.{field}", metadata[field], wrong)
+    if wrong := names.dns_label(metadata["namespace"]) if metadata.get("namespace") else []:
+        errors += invalids("metadata.namespace", metadata["namespace"], wrong)
+    _counted(errors, metadata)
+    _shared(errors, metadata)
+    _finalizers(errors, metadata.get("finalizers") or ())
+    _managed_fields(errors, metadata)
+    return [replace(error, field=path + error.field.removeprefix("metadata")) for error in errors]
 
 
 def check_annotations(errors: list[FieldError], path: str, values: Mapping[str, str]) -> None:

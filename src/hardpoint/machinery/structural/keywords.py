@@ -1,0 +1,11 @@
+"""The words that structural schemas add to OpenAPI's, and the fields that every object has."""
+
+from __future__ import annotations
+
+EMBEDDED = "x-kubernetes-embedded-resource"
+INT_OR_STRING = "x-kubernetes-int-or-string"
+LIST_MAP_KEYS = "x-kubernetes-list-map-keys"
+LIST_TYPE = "x-kubernetes-list-type"
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+
+RESOURCE_FIELDS = ("apiVersion", "kind", "metadata")

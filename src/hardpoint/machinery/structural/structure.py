@@ -1,0 +1,157 @@
+"""One version of a custom resource, as its definition describes it: what to do where built-in kinds have code.
+
+A Structure hangs on its Kind. `areas.rule` finds a custom kind's rules in it, `bodies` decodes with it, `tables` takes
+its columns. Everything is compiled when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from hardpoint.machinery.fielderrors import FieldError
+from hardpoint.machinery.shapes.refusals import TypeMismatch
+from hardpoint.machinery.shapes.shape import Decoded
+from hardpoint.machinery.structural import checked, defaulted, embedded, explained, finalizers, lists, pruned, unknown
+from hardpoint.machinery.structural.before import NOTHING, Before
+from hardpoint.machinery.structural.keywords import PRESERVE
+from hardpoint.machinery.structural.scale import Scale
+
+Json = dict[str, Any]
+
+NEVER = 1 << 62
+_TOO_DEEP = "exceeded max depth"
+_OPEN: Json = {"type": "object", PRESERVE: True}
+
+
+class Structure:
+    """What a definition says about one version. It is shared by everybody who serves the kind."""
+
+    def __init__(
+        self,
+        schema: Json | None,
+        *,
+        preserves_unknown: bool = False,
+        columns: Sequence[Mapping[str, Any]] = (),
+        scale: Scale | None = None,
+        list_kind: str = "",
+        deprecation: str = "",
+        storage_version: str = "",
+        is_terminating: bool = False,
+    ) -> None:
+        self.schema: Json = schema or {}
+        """The version's `openAPIV3Schema` as it is stored, not to be changed; empty if it has none."""
+        self.columns = columns
+        """Its `additionalPrinterColumns`."""
+        self.scale = scale
+        self.list_kind = list_kind
+        self.deprecation = deprecation
+        """What whoever uses this version is told, or ""."""
+        self.storage_version = storage_version
+        """The version in which objects are stored."""
+        self.is_terminating = is_terminating
+        """Whether the definition is going away: nothing new may be made."""
+        self.settled_from = NEVER
+        """What was stored at this revision or later is complete and pruned by this very schema."""
+        self._prunes_by = _OPEN if preserves_unknown else self.schema
+
+    def decode(self, value: Json) -> Decoded:
+        """The object of a body: unknown fields dropped, metadata as Go writes it. Raises TypeMismatch."""
+        strange: list[str] = []
+        try:
+            obj = self._prune(value, strange)
+            metadata = embedded.object_meta().decode(value.get("metadata"))
+        except TypeMismatch as wrong:
+            raise TypeMismatch(embedded.refusal(self.schema, value) or str(wrong)) from None
+        except RecursionError:
+            raise TypeMismatch(_TOO_DEEP) from None
+        obj["metadata"] = metadata.object
+        return Decoded(obj, self.unknown_fields(value) if strange or metadata.unknown else [])
+
+    def unknown_fields(self, value: Json) -> list[str]:
+        """The paths of the fields that `decode` drops."""
+        return unknown.fields(self._prunes_by, value)
+
+    def strict_errors(self, value: Json, duplicates: Iterable[str] = ()) -> list[str]:
+        """What strict decoding complains about: what was said twice, then what is unknown."""
+        said_twice = [f'duplicate field "{path}"' for path in duplicates]
+        return said_twice + [f'unknown field "{path}"' for path in self.unknown_fields(value)]
+
+    def settle(self, obj: Json) -> Json:
+        """An object of another time or version as this one would have stored it."""
+        metadata = obj["metadata"]
+        settled: Json = self._prune(obj, [])
+        settled["metadata"] = metadata
+        self.complete(settled)
+        return settled
+
+    def complete(self, obj: Json) -> None:
+        """Fill in the defaults, in place."""
+        if self._default is not None:
+            self._default(obj)
+
+    @cached_property
+    def rules(self) -> Mapping[tuple[str, str], Any]:
+        """What this kind has in the tables that `areas.rule` looks into."""
+        return {
+            ("defaults", "DEFAULTS"): self.complete,
+            ("validation", "CREATE"): self._on_create,
+            ("validation", "UPDATE"): self._on_update,
+            ("validation", "SUBRESOURCES"): {"status": self._on_status_update},
+            ("strategies", "WARN_CREATE"): finalizers.warnings,
+            ("strategies", "WARN_UPDATE"): finalizers.warnings,
+        }
+
+    def _on_create(self, obj: Json) -> list[FieldError]:
+        return self._problems(obj, NOTHING) + self._repeated(obj)
+
+    def _on_update(self, obj: Json, old: Json) -> list[FieldError]:
+        found = self._problems(obj, Before(old))
+        return found + (self._repeated(obj) if not self._repeated(old) else [])
+
+    def _on_status_update(self, obj: Json, old: Json) -> list[FieldError]:
+        found: list[FieldError] = []
+        schema = (self.schema.get("properties") or {}).get("status")
+        if schema is not None and "status" in obj and not self._status_fits(obj["status"]):
+            found += explained.problems("status", obj["status"], schema, Before(old).field("status", ""))
+        if self.scale is not None:
+            found += self.scale.problems(obj, status_only=True)
+        return found + (self._repeated(obj) if not self._repeated(old) else [])
+
+    def _problems(self, obj: Json, before: Before) -> list[FieldError]:
+        found = [] if self._fits(obj) else explained.problems("", obj, self.schema, before)
+        if self.scale is not None:
+            found += self.scale.problems(obj)
+        if self._embeds:
+            found += embedded.problems(self.schema, obj)
+        return found
+
+    def _repeated(self, obj: Json) -> list[FieldError]:
+        if self._is_unique is None or self._is_unique(obj):
+            return []
+        return list(lists.problems(self.schema, obj))
+
+    @cached_property
+    def _prune(self) -> pruned.Pruner:
+        return pruned.pruner(self._prunes_by, resource=True)
+
+    @cached_property
+    def _default(self) -> defaulted.Complete | None:
+        return defaulted.defaulter(self.schema)
+
+    @cached_property
+    def _fits(self) -> checked.Check:
+        return checked.check(self.schema)
+
+    @cached_property
+    def _status_fits(self) -> checked.Check:
+        return checked.check(self.schema["properties"]["status"])
+
+    @cached_property
+    def _is_unique(self) -> lists.Unique | None:
+        return lists.uniqueness(self.schema)
+
+    @cached_property
+    def _embeds(self) -> bool:
+        return embedded.has_any(self.schema)
