@@ -37,6 +37,9 @@ CountObjects = Callable[[], Awaitable[Mapping[tuple[str, str], int]]]
 
 Labels = Sequence[tuple[str, str]]
 Sample = tuple[Labels, float]
+Family = tuple[str, str, str, Iterable[Sample]]
+"""The name of a metric, its type, what it tells, and its samples."""
+Source = Callable[[], Iterable[Family]]
 
 
 class _Key(NamedTuple):
@@ -79,6 +82,7 @@ class Metrics:
 
     def __init__(self, count_objects: CountObjects | None = None) -> None:
         self._count_objects = count_objects
+        self._sources: list[Source] = []
         self._requests: dict[tuple[str, str, str, str, str, str, int, bool], _Series] = {}
         self._long_running: Counter[tuple[str, str, str, str, str, str]] = Counter()
         self.mutating = 0
@@ -121,6 +125,10 @@ class Metrics:
         finally:
             self._long_running[key] -= 1
 
+    def add(self, source: Source) -> None:
+        """Tell also what `source` returns when somebody asks."""
+        self._sources.append(source)
+
     async def respond(self, request: Request) -> Response | None:
         """The answer to `/metrics`, None for other paths. Raises 405."""
         if request.path != "/metrics":
@@ -136,6 +144,9 @@ class Metrics:
         for name, kind, about, samples in self._families(stored or {}):
             lines += (f"# HELP {name} {about}", f"# TYPE {name} {kind}")
             lines += samples
+        for name, kind, about, told in (family for source in self._sources for family in source()):
+            lines += (f"# HELP {name} {about}", f"# TYPE {name} {kind}")
+            lines += _samples(name, told)
         lines += process.render()
         return ("\n".join(lines) + "\n").encode()
 
@@ -192,7 +203,7 @@ def _samples(name: str, samples: Iterable[Sample]) -> Iterator[str]:
 
 def _sample(name: str, labels: Labels, value: float) -> str:
     written = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
-    return f"{name}{{{written}}} {value:.17g}"
+    return f"{name}{{{written}}} {value:.17g}" if written else f"{name} {value:.17g}"
 
 
 def _escaped(text: str) -> str:

@@ -21,6 +21,8 @@ VERBS = {
 }
 COLLECTION_VERBS = {"get": "list", "delete": "deletecollection"}
 NAMESPACE_SUBRESOURCES = frozenset(("status", "finalize"))
+_LONG_RUNNING_VERBS = frozenset(("watch", "proxy"))
+_LONG_RUNNING_SUBRESOURCES = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ def verb_of(target: Target, method: str, *, watch: bool) -> str:
     if not target.name:
         return COLLECTION_VERBS.get(verb, verb)
     return verb
+
+
+def runs_long(target: Target, verb: str) -> bool:
+    """Whether a request may take as long as it likes: watches, logs, and whatever is connected through."""
+    return verb in _LONG_RUNNING_VERBS or target.subresource in _LONG_RUNNING_SUBRESOURCES
 
 
 @lru_cache(maxsize=8192)

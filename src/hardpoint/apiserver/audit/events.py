@@ -1,0 +1,315 @@
+"""One request as the audit log tells it, stage by stage, in the words and the order of kube-apiserver."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from typing import Any
+
+import orjson
+
+from hardpoint.apiserver.audit.policy import Verdict, holds_secrets
+from hardpoint.apiserver.target import Target
+from hardpoint.machinery import jsontext
+from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.messages import Request, Response, User
+from hardpoint.seams.audit.contract import API_VERSION, Stage
+
+Json = dict[str, Any]
+
+USER_AGENT_LENGTH_MAX = 1024
+DECISION = "authorization.k8s.io/decision"
+REASON = "authorization.k8s.io/reason"
+
+_STATUS_FIELDS = ("status", "message", "reason", "details", "code")
+_STATUS_STARTS = (b'{"kind":"Status"', b'{\n  "kind": "Status"')
+_KIND_STARTS = (b'{"kind":', b'{\n  "kind":')
+_MAY_REPEAT_WHAT_WAS_SENT = frozenset((400, 422))
+_USERS_MAX = 1024
+
+
+class Record:
+    """What is known of a request so far."""
+
+    __slots__ = (
+        "_annotations",
+        "_audit_id",
+        "_constraint",
+        "_impersonated",
+        "_received",
+        "_reference",
+        "_request",
+        "_request_object",
+        "_response_object",
+        "_status",
+        "_user",
+        "_verb",
+        "_where",
+        "verdict",
+    )
+
+    def __init__(
+        self,
+        verdict: Verdict,
+        audit_id: str,
+        request: Request,
+        where: Target,
+        verb: str,
+        user: User | None,
+        received: int,
+    ) -> None:
+        """`received` is the time in nanoseconds since 1970; `user` is None if the credentials were not good."""
+        self.verdict = verdict
+        self._audit_id = audit_id
+        self._request = request
+        self._where = where
+        self._verb = verb
+        self._user = user
+        self._received = received
+        self._impersonated: User | None = None
+        self._constraint = ""
+        self._annotations: dict[str, str] | None = None
+        self._reference: Json | None = None
+        self._status: Json | None = None
+        self._request_object: Any = None
+        self._response_object: Any = None
+
+    # What the steps of the walk add.
+
+    def impersonates(self, user: User, constraint: str = "") -> None:
+        """The request is made as somebody else; `constraint` is the verb that allowed it if not plain `impersonate`."""
+        self._impersonated = user
+        self._constraint = constraint
+
+    def annotate(self, name: str, value: str) -> None:
+        """Add an annotation; the first value of a name stays."""
+        if self._annotations is None:
+            self._annotations = {}
+        self._annotations.setdefault(name, value)
+
+    def decided(self, is_allowed: bool, reason: str) -> None:
+        """What the authorizer said."""
+        self.annotate(DECISION, "allow" if is_allowed else "forbid")
+        self.annotate(REASON, reason)
+
+    def sent(self, obj: Json) -> None:
+        """The object the client sent; at level Request and above `obj` is kept, so it must not change later."""
+        reference = self._refer()
+        metadata = obj.get("metadata") or {}
+        for field, name in (("namespace", "namespace"), ("name", "name"), ("uid", "uid")):
+            if not reference.get(field) and metadata.get(name):
+                reference[field] = metadata[name]
+        if metadata.get("resourceVersion"):
+            reference.setdefault("resourceVersion", metadata["resourceVersion"])
+        if self.verdict.tells_requests:
+            self._request_object = self._lean(obj)
+
+    def sent_as(self, value: Any) -> None:
+        """What the client sent in place of an object: options, or a patch."""
+        if self.verdict.tells_requests:
+            self._request_object = value
+
+    def sent_patch(self) -> None:
+        """The request's body is a patch; it is told as JSON, and not at all if it is neither JSON nor YAML."""
+        if not self.verdict.tells_requests:
+            return
+        from hardpoint.machinery import yamltext  # Few policies want patches: start-up does not wait for it.
+
+        is_yaml = "yaml" in self._request.headers.get("content-type", "")
+        try:
+            parsed = yamltext.parse(self._request.body) if is_yaml else jsontext.parse(self._request.body)
+        except (yamltext.BadYaml, jsontext.BadJson):
+            return
+        self._request_object = (
+            orjson.Fragment(orjson.dumps(parsed.value, option=orjson.OPT_SORT_KEYS)) if is_yaml else parsed.value
+        )
+
+    def answered(self, response: Response, refused: ApiError | None = None) -> None:
+        """How the request ends, or begins to."""
+        body = response.body
+        if refused is not None:
+            self._status = self._discreet(refused.status(), response.status)
+        elif body.startswith(_STATUS_STARTS):
+            self._status = self._discreet(orjson.loads(body), response.status)
+        else:
+            self._status = {"metadata": {}, "code": response.status}
+        if self.verdict.tells_responses and response.stream is None:
+            self._response_object = self._told_response(response, refused)
+
+    def failed(self, error: BaseException) -> None:
+        """The server has a defect. What the error says may be a secret; its kind is not."""
+        self._status = {
+            "metadata": {},
+            "status": "Failure",
+            "message": f"APIServer panic'd: {type(error).__name__}",
+            "reason": "InternalError",
+            "code": 500,
+        }
+
+    def _discreet(self, status: Json, code: int) -> Json:
+        """The bounded parts of a Status. A refused Secret may be quoted in its refusal, so that is left out."""
+        told = {"metadata": {}} | {field: status[field] for field in _STATUS_FIELDS if field in status}
+        told["code"] = code
+        if code in _MAY_REPEAT_WHAT_WAS_SENT and holds_secrets(self._where):
+            told.pop("message", None)
+            told.pop("details", None)
+        return told
+
+    def _told_response(self, response: Response, refused: ApiError | None) -> Any:
+        if refused is not None:
+            return refused.status()
+        if response.content_type == "application/yaml":
+            from hardpoint.machinery import yamltext  # Not before somebody wants YAML: start-up does not wait for it.
+
+            return self._lean(yamltext.parse(response.body).value)
+        if not response.body.startswith(_KIND_STARTS):
+            return None
+        return self._lean(orjson.loads(response.body)) if self.verdict.omit_managed_fields else _compact(response.body)
+
+    def _lean(self, obj: Json) -> Json:
+        """The object without its managed fields, if these are not wanted."""
+        if not self.verdict.omit_managed_fields:
+            return obj
+        lean = _without_managed_fields(obj)
+        if isinstance(obj.get("items"), list):
+            lean["items"] = [_without_managed_fields(item) for item in obj["items"]]
+        for row in obj.get("rows") or ():
+            if isinstance(row.get("object"), dict):
+                row["object"] = _without_managed_fields(row["object"])
+        return lean
+
+    # The event.
+
+    def event(self, stage: Stage, now: int) -> Json:
+        """The event of a stage, which the request has reached at `now`, in nanoseconds."""
+        request = self._request
+        query = request.query
+        event: Json = {
+            "kind": "Event",
+            "apiVersion": API_VERSION,
+            "level": self.verdict.level,
+            "auditID": self._audit_id,
+            "stage": stage,
+            "requestURI": f"{request.path}?{query}" if query else request.path,
+            "verb": self._verb,
+            "user": user_info(self._user) if self._user is not None else {},
+        }
+        if self._impersonated is not None:
+            event["impersonatedUser"] = user_info(self._impersonated)
+        if self._constraint:
+            event["authenticationMetadata"] = {"impersonationConstraint": self._constraint}
+        if sources := source_ips(request):
+            event["sourceIPs"] = sources
+        if agent := request.headers.get("user-agent"):
+            is_long = len(agent) > USER_AGENT_LENGTH_MAX
+            event["userAgent"] = agent[:USER_AGENT_LENGTH_MAX] + "...TRUNCATED" if is_long else agent
+        if self._reference is not None:
+            event["objectRef"] = {
+                field: self._reference[field] for field in _REFERENCE_ORDER if field in self._reference
+            }
+        elif self._where.resource:
+            event["objectRef"] = _reference_to(self._where)
+        if self._status is not None:
+            event["responseStatus"] = self._status
+        if self._request_object is not None:
+            event["requestObject"] = self._request_object
+        if self._response_object is not None:
+            event["responseObject"] = self._response_object
+        received = stamp(self._received)
+        event["requestReceivedTimestamp"] = received
+        event["stageTimestamp"] = received if stage == "RequestReceived" else stamp(now)
+        if self._annotations is not None:
+            event["annotations"] = dict(sorted(self._annotations.items()))
+        return event
+
+    def _refer(self) -> Json:
+        if self._reference is None:
+            self._reference = _reference_to(self._where)
+        return self._reference
+
+
+_REFERENCE_ORDER = ("resource", "namespace", "name", "uid", "apiGroup", "apiVersion", "resourceVersion", "subresource")
+
+
+def _reference_to(where: Target) -> Json:
+    reference = {"resource": where.resource}
+    if where.namespace:
+        reference["namespace"] = where.namespace
+    if where.name:
+        reference["name"] = where.name
+    if where.group:
+        reference["apiGroup"] = where.group
+    reference["apiVersion"] = where.version
+    if where.subresource:
+        reference["subresource"] = where.subresource
+    return reference
+
+
+def _without_managed_fields(obj: Json) -> Json:
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or "managedFields" not in metadata:
+        return dict(obj)
+    return {**obj, "metadata": {name: value for name, value in metadata.items() if name != "managedFields"}}
+
+
+def _compact(body: bytes) -> Any:
+    """A JSON answer as part of an event: as it is, unless it was indented for a person."""
+    return orjson.loads(body) if body.startswith(b"{\n") else orjson.Fragment(body)
+
+
+_users: dict[str, tuple[User, Json]] = {}
+
+
+def user_info(user: User) -> Json:
+    """A user as events tell them; not to be changed."""
+    known = _users.get(user.name)
+    if known is not None and (known[0] is user or known[0] == user):
+        return known[1]
+    info: Json = {"username": user.name}
+    if user.uid:
+        info["uid"] = user.uid
+    if user.groups:
+        info["groups"] = list(user.groups)
+    if user.extra:
+        info["extra"] = {name: list(values) for name, values in sorted(user.extra.items())}
+    if len(_users) >= _USERS_MAX:
+        _users.clear()
+    _users[user.name] = (user, info)
+    return info
+
+
+def source_ips(request: Request) -> list[str]:
+    """Where a request comes from: what proxies claim, then the peer. Nothing for a request of this process."""
+    peer = request.peer.address.rpartition(":")[0].strip("[]")
+    headers = request.headers
+    if "x-forwarded-for" not in headers and "x-real-ip" not in headers:
+        return [peer] if peer else []
+    claimed = [text for part in headers.get("x-forwarded-for", "").split(",") if (text := _address(part))]
+    if (real := _address(headers.get("x-real-ip", ""))) and real not in claimed:
+        claimed.append(real)
+    return claimed if not peer or claimed[-1:] == [peer] else [*claimed, peer]
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text.strip()))
+    except ValueError:
+        return ""
+
+
+class _Stamps:
+    """Times as MicroTimes; the part that is the same for a second is made once."""
+
+    def __init__(self) -> None:
+        self._second = -1
+        self._text = ""
+
+    def __call__(self, nanoseconds: int) -> str:
+        second, rest = divmod(nanoseconds, 1_000_000_000)
+        if second != self._second:
+            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
+        return f"{self._text}{rest // 1000:06d}Z"
+
+
+stamp = _Stamps()
+"""A time in nanoseconds since 1970 as `2026-01-02T03:04:05.000006Z`."""

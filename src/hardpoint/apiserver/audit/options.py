@@ -1,0 +1,95 @@
+"""What can be said about auditing, with kube-apiserver's numbers, and the auditor that does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hardpoint.apiserver.audit.auditor import Auditor, Backend
+from hardpoint.apiserver.audit.log import Format, LogBackend, Mode, StandardOutput
+from hardpoint.apiserver.audit.policy import WRITES_ONLY, Policy
+from hardpoint.apiserver.audit.rotation import Keeping, RotatingFile
+from hardpoint.machinery.errors import ConfigError
+from hardpoint.seams.audit.host import Sending, Teller, WebhookSink
+
+STANDARD_OUTPUT = "-"
+BUFFER_MAX = 10_000
+EVENT_BYTES_MAX = 100 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """The log."""
+
+    path: str
+    """A file, or `-` for standard output."""
+    form: Format = "json"
+    mode: Mode = "blocking"
+    keeping: Keeping = field(default_factory=Keeping)
+    buffer_max: int = BUFFER_MAX
+    event_bytes_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookOptions:
+    """The webhook."""
+
+    config_file: Path
+    mode: Mode = "batch"
+    sending: Sending = field(default_factory=Sending)
+    event_bytes_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOptions:
+    """Everything about auditing. Without a log and a webhook nothing is audited."""
+
+    policy_file: Path | None = None
+    """None: one event for each write, and for each refusal."""
+    log: LogOptions | None = None
+    webhook: WebhookOptions | None = None
+
+
+def make_auditor(options: AuditOptions, webhook: Teller | None = None) -> tuple[Auditor, LogBackend | None] | None:
+    """The auditor, and its log if it has one; None if nothing is to be audited. Raises ConfigError."""
+    if options.log is None and options.webhook is None:
+        return None
+    backends: list[Backend] = []
+    log = _log(options.log) if options.log is not None else None
+    if log is not None:
+        backends.append(log)
+    if options.webhook is not None:
+        assert webhook is not None, "who asks for a webhook brings it"
+        sink = WebhookSink(webhook, options.webhook.sending)
+        backends.append(_webhook(sink, options.webhook))
+    return Auditor(_policy(options), backends, tells_refusals=options.policy_file is None), log
+
+
+def _policy(options: AuditOptions) -> Policy:
+    if options.policy_file is None:
+        return WRITES_ONLY
+    from hardpoint.apiserver.audit.policyfile import load_policy  # YAML is only loaded for those who wrote some.
+
+    return load_policy(options.policy_file)
+
+
+def _log(options: LogOptions) -> LogBackend:
+    try:
+        output = (
+            StandardOutput() if options.path == STANDARD_OUTPUT else RotatingFile(Path(options.path), options.keeping)
+        )
+    except OSError as cause:
+        raise ConfigError(f"--audit-log-path {options.path} cannot be written: {cause.strerror}") from cause
+    return LogBackend(
+        output,
+        form=options.form,
+        mode=options.mode,
+        buffer_max=options.buffer_max,
+        event_bytes_max=options.event_bytes_max,
+    )
+
+
+def _webhook(sink: WebhookSink, options: WebhookOptions) -> Backend:
+    from hardpoint.apiserver.audit.webhook import WebhookBackend
+
+    return WebhookBackend(sink, mode=options.mode, event_bytes_max=options.event_bytes_max)

@@ -1,0 +1,51 @@
+"""The audit webhook as a backend: the seam's host, told events."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from hardpoint.apiserver.audit.auditor import Backend
+from hardpoint.apiserver.audit.encoding import encode, truncated
+from hardpoint.apiserver.audit.log import Mode
+from hardpoint.seams.audit.host import WebhookSink
+
+Json = dict[str, Any]
+
+
+class WebhookBackend:
+    """Tells a webhook. In the blocking modes a request waits until its event was taken, or given up."""
+
+    name = "webhook"
+
+    def __init__(self, sink: WebhookSink, *, mode: Mode, event_bytes_max: int | None = None) -> None:
+        """An event larger than `event_bytes_max` loses its objects; one that is still too large is lost."""
+        self._sink = sink
+        self._mode = mode
+        self._event_bytes_max = event_bytes_max
+        self._too_large = 0
+
+    def tell(self, event: Json, line: bytes) -> Awaitable[bool] | bool:
+        if self._event_bytes_max is not None and len(line) > self._event_bytes_max:
+            line = encode(truncated(event))
+            if len(line) > self._event_bytes_max:
+                self._too_large += 1
+                return True
+        if self._mode == "batch":
+            self._sink.put(line)
+            return True
+        return self._wait(line)
+
+    def lost(self) -> int:
+        return self._sink.lost() + self._too_large
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        return self._sink.running()
+
+    async def _wait(self, line: bytes) -> bool:
+        is_taken = await self._sink.send_now(line)
+        return is_taken or self._mode == "blocking"
+
+
+_conforms: type[Backend] = WebhookBackend
