@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.authentication.chain import Authentication
+from hardpoint.apiserver.authentication.issuing import TokenIssuer
 from hardpoint.apiserver.authorization.contract import Authorizer
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.options import Query, parse_query
@@ -43,6 +44,7 @@ class Services:
     hub: Hub
     registry: Registry
     authentication: Authentication
+    token_issuer: TokenIssuer
     authorization: Authorizer
     admission: Chain
     allotters: Mapping[str, Allotter]

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 from hardpoint.apiserver import health, verbs, version
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.allotment import ServiceAllotter
-from hardpoint.apiserver.authentication.chain import Authentication
+from hardpoint.apiserver.authentication.assembly import assemble
+from hardpoint.apiserver.authentication.issuing import TokenIssuer
+from hardpoint.apiserver.authentication.options import AuthenticationOptions
+from hardpoint.apiserver.authentication.service_account_keys import ServiceAccountKeys
 from hardpoint.apiserver.authorization.chain import Authorization
 from hardpoint.apiserver.authorization.masters import Masters
 from hardpoint.apiserver.authorization.open_paths import OpenPaths
@@ -24,6 +27,7 @@ from hardpoint.apiserver.health import Health
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.index import Index
 from hardpoint.apiserver.metrics import Metrics
+from hardpoint.apiserver.openid import OpenId
 from hardpoint.apiserver.places import place
 from hardpoint.apiserver.reader import StoreReader
 from hardpoint.apiserver.registry import Registry
@@ -52,20 +56,27 @@ class ApiServer:
         host: str = "127.0.0.1",
         port: int = 6443,
         now: Callable[[], datetime] = _utc_now,
+        authentication: AuthenticationOptions | None = None,
     ) -> None:
         self._store = store
+        self._authentication = authentication or AuthenticationOptions()
         self._host, self._port = host, port
         self.registry = Registry(kinds.builtin())
         self.hub = Hub(store)
         self.metrics = Metrics(self._count_objects)
         self.health = Health()
         self._discovery = Discovery(self.registry, f"{host}:{port}")
-        self._index = Index(self._discovery.paths, self.health.paths, lambda: self._openapi.paths(), _own_paths)
+        accounts, reader = self._authentication.service_accounts, StoreReader(store)
+        self._account_keys = ServiceAccountKeys(accounts.signing_key_file, accounts.key_files)
+        self._openid = OpenId(accounts, self._account_keys, f"{host}:{port}")
+        own_paths = (_own_paths, self._openid.paths)
+        self._index = Index(self._discovery.paths, self.health.paths, lambda: self._openapi.paths(), *own_paths)
         services = Services(
             store=store,
             hub=self.hub,
             registry=self.registry,
-            authentication=Authentication(),
+            authentication=assemble(self._authentication, self._account_keys, reader, self.hub, now),
+            token_issuer=TokenIssuer(accounts, self._account_keys, self._authentication.audiences, now),
             authorization=Authorization([Masters(), OpenPaths()]),
             admission=Chain(StoreReader(store)),
             allotters={"services": ServiceAllotter(store, lambda: format_time(now()))},
@@ -95,6 +106,7 @@ class ApiServer:
     async def warm_up(self) -> None:
         """Import what the first writes need, beside whatever is going on."""
         await asyncio.to_thread(verbs.load)
+        await asyncio.to_thread(self._account_keys.load)
 
     @cached_property
     def _openapi(self) -> OpenApi:
@@ -108,6 +120,7 @@ class ApiServer:
             self._discovery.respond(request)
             or await self.health.respond(request)
             or version.respond(request)
+            or self._openid.respond(request)
             or (await self._openapi.respond(request) if request.path.startswith("/openapi") else None)
             or await self.metrics.respond(request)
             or self._index.respond(request)

@@ -38,6 +38,7 @@ _SUBRESOURCES: Mapping[str, Mapping[str, str]] = {
     "resize": _PART,
     "scale": {"get": "scale.get_scale", "patch": "scale.patch_scale", "update": "scale.update_scale"},
     "status": _PART,
+    "token": {"create": "tokenrequest.create"},
 }
 _BIND_BY_BODY = "binding.bind_by_body"
 _REVIEW = "reviews.answering.review"

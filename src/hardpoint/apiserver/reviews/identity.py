@@ -23,5 +23,5 @@ def user_info(user: User) -> Json:
         info["uid"] = user.uid
     info["groups"] = list(user.groups)
     if user.extra:
-        info["extra"] = {name: list(values) for name, values in user.extra.items()}
+        info["extra"] = {name: list(values) for name, values in sorted(user.extra.items())}
     return info

@@ -1,0 +1,68 @@
+"""Making service accounts' tokens: what they claim, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from hardpoint.apiserver.authentication.options import ServiceAccountOptions
+from hardpoint.apiserver.authentication.service_account_keys import ServiceAccountKeys
+from hardpoint.machinery import jws
+
+Json = dict[str, Any]
+
+WARN_SECONDS = 3607
+"""An hour, and seven seconds by which a token that nobody chose the life of can be told."""
+EXTENDED_SECONDS = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIssuer:
+    """Issues tokens in the name of the first issuer."""
+
+    options: ServiceAccountOptions
+    keys: ServiceAccountKeys
+    audiences: Sequence[str]
+    """What this API is called in tokens."""
+    now: Callable[[], datetime]
+
+    def issue(self, account: Json, seconds: int, audiences: Sequence[str], bound: Mapping[str, Json]) -> str:
+        """A token for an account, bound to the objects given by what claims call their kinds: `pod`, `node`, `secret`.
+
+        The one that every pod gets is a special case: it lives on for a year, and is only called stale after its hour.
+        """
+        now = int(self.now().timestamp())
+        is_extended = (
+            self.options.extend_expiration
+            and "pod" in bound
+            and seconds == WARN_SECONDS
+            and set(audiences) <= set(self.audiences)
+        )
+        metadata = account["metadata"]
+        namespace, name = metadata["namespace"], metadata["name"]
+        private: Json = {
+            "namespace": namespace,
+            "serviceaccount": {"name": name, "uid": metadata["uid"]},
+            **{kind: _reference(obj) for kind, obj in bound.items()},
+        }
+        if is_extended:
+            private["warnafter"] = now + seconds
+        claims = {
+            "aud": list(audiences),
+            "exp": now + (EXTENDED_SECONDS if is_extended else seconds),
+            "iat": now,
+            "iss": self.options.issuers[0],
+            "jti": str(uuid4()),
+            "kubernetes.io": private,
+            "nbf": now,
+            "sub": f"system:serviceaccount:{namespace}:{name}",
+        }
+        return jws.sign(claims, self.keys.signer)
+
+
+def _reference(obj: Json) -> Json:
+    metadata = obj["metadata"]
+    return {field: metadata[field] for field in ("name", "uid") if metadata.get(field)}

@@ -1,0 +1,87 @@
+"""What a user can say about authentication: the flags' names are kube-apiserver's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hardpoint.apiserver.authentication.front_proxy import Headers
+
+DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccountOptions:
+    """Who issues service accounts' tokens, and with which keys."""
+
+    issuers: tuple[str, ...] = (DEFAULT_ISSUER,)
+    """The first issues, all are accepted."""
+    signing_key_file: Path | None = None
+    """None: a key that is gone at the end."""
+    key_files: tuple[Path, ...] = ()
+    """Those that verify; none: the signing key, which is made if its file does not exist."""
+    jwks_uri: str = ""
+    """Where the discovery document says the keys are; "" is this server."""
+    max_expiration_seconds: int = 0
+    """0: as long as was asked for."""
+    extend_expiration: bool = True
+    """Whether the token that every pod gets lives for a year, and is only called stale after its hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontProxyOptions:
+    """Whose headers are believed."""
+
+    ca_file: Path | None = None
+    """None: nobody's."""
+    allowed_names: tuple[str, ...] = ()
+    """None: any that the authority vouches for."""
+    headers: Headers = field(default_factory=Headers)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookOptions:
+    """Who is asked about tokens that nobody here knows."""
+
+    config_file: Path | None = None
+    version: str = "v1"
+    cache_seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class OidcOptions:
+    """One OpenID Connect issuer, by flags. Several, and more about each, take a configuration file."""
+
+    issuer_url: str
+    client_id: str
+    ca_file: Path | None = None
+    username_claim: str = "sub"
+    username_prefix: str = ""
+    """"": the issuer and a #, unless the claim is `email`; "-": none."""
+    groups_claim: str = ""
+    groups_prefix: str = ""
+    signing_algs: tuple[str, ...] = ("RS256",)
+    required_claims: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticationOptions:
+    """Everything about who may be known, and how."""
+
+    client_ca_file: Path | None = None
+    """For those who ask where it is: the socket's TLS verifies with it."""
+    anonymous: bool | None = None
+    """None: what the configuration file says, else yes."""
+    api_audiences: tuple[str, ...] = ()
+    """None: the first service account issuer."""
+    service_accounts: ServiceAccountOptions = field(default_factory=ServiceAccountOptions)
+    front_proxy: FrontProxyOptions = field(default_factory=FrontProxyOptions)
+    token_file: Path | None = None
+    bootstrap_tokens: bool = True
+    oidc: OidcOptions | None = None
+    config_file: Path | None = None
+    webhook: WebhookOptions = field(default_factory=WebhookOptions)
+
+    @property
+    def audiences(self) -> tuple[str, ...]:
+        return self.api_audiences or self.service_accounts.issuers[:1]

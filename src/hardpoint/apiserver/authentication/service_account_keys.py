@@ -1,0 +1,83 @@
+"""The keys of service accounts' tokens: one signs, that one and perhaps older ones verify.
+
+By default there is one key, made when it is first needed and kept in a file that only its owner can read. A start does
+not wait for it: cryptography is not imported before somebody shows or wants a token.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from hardpoint.machinery import jwk
+from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.jwk import Key, SigningKey
+from hardpoint.serving.certificates import replace_privately
+
+
+class ServiceAccountKeys:
+    """Signs with the key in `signing_file`, verifies with those in `verifying_files`.
+
+    Without `verifying_files` the signing key verifies too and is made if it does not exist; without `signing_file` it
+    is made anew and forgotten at the end.
+    """
+
+    def __init__(self, signing_file: Path | None = None, verifying_files: Sequence[Path] = ()) -> None:
+        self._signing_file = signing_file
+        self._verifying_files = verifying_files
+        self._lock = threading.Lock()
+
+    def load(self) -> None:
+        """Read, or make, the keys now. From any thread; raises ConfigError if a file holds none."""
+        with self._lock:
+            _ = self._signer, self._verifiers
+
+    @property
+    def signer(self) -> SigningKey:
+        self.load()
+        return self._signer
+
+    @property
+    def all(self) -> Sequence[Key]:
+        """Every key that verifies."""
+        self.load()
+        return self._verifiers
+
+    def candidates(self, key_id: str) -> Sequence[Key]:
+        """The keys a token with this id may be signed with: those of that id, or any if it names none."""
+        return [key for key in self.all if key.id == key_id] if key_id else self.all
+
+    @cached_property
+    def _signer(self) -> SigningKey:
+        file = self._signing_file
+        if file is None:
+            return jwk.generate()
+        if not self._verifying_files and not file.exists():
+            made = jwk.generate()
+            replace_privately(file, made.pem())
+            return made
+        try:
+            return jwk.signing_key(_content(file))
+        except jwk.BadKey as wrong:
+            raise ConfigError(f"{file} {wrong}; it should hold the key that signs service accounts' tokens") from wrong
+
+    @cached_property
+    def _verifiers(self) -> Sequence[Key]:
+        if not self._verifying_files:
+            return (self._signer.public,)
+        found: dict[str, Key] = {}
+        for file in self._verifying_files:
+            try:
+                found |= {key.id: key for key in jwk.verifying_keys(_content(file))}
+            except jwk.BadKey as wrong:
+                raise ConfigError(f"{file} {wrong}; it is given as --service-account-key-file") from wrong
+        return tuple(found.values())
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as cause:
+        raise ConfigError(f"{file} cannot be read: {cause.strerror}") from cause
