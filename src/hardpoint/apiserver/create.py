@@ -11,7 +11,7 @@ from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.stamps import stamp
 from hardpoint.apiserver.traits import KEEPS_STATUS_ON_CREATE, TTL_SECONDS, has_status, told_as
-from hardpoint.apiserver.zero import zero_status
+from hardpoint.apiserver.zero import reset_status
 from hardpoint.machinery import defaults, errors, strategies, validation
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
@@ -65,8 +65,8 @@ async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
     )
     await admission.mutate(attributes)
     objectmeta.begin(kind, obj, now=format_time(call.services.now()))
-    if has_status(kind) and kind.kind not in KEEPS_STATUS_ON_CREATE:
-        obj["status"] = zero_status(kind)
+    if has_status(kind) and kind.known_as not in KEEPS_STATUS_ON_CREATE:
+        reset_status(kind, obj)
     strategies.prepare_create(kind, obj)
     stamp(kind, obj, None, call.services.now)
     wrong = validation.on_create(kind, obj)
@@ -94,7 +94,7 @@ async def _write(call: Call, obj: Json, options: WriteOptions) -> bytes:
             raise KeyExists(key)
         return encode(obj)
     value = place.dump(obj)
-    revision = await store.create(key, value, ttl_seconds=TTL_SECONDS.get(call.kind.kind, 0))
+    revision = await store.create(key, value, ttl_seconds=TTL_SECONDS.get(call.kind.known_as, 0))
     return place.wire(value, revision)
 
 

@@ -43,7 +43,7 @@ async def delete(call: Call) -> Response:
     options = _options(call)
     obj, is_gone = await delete_object(call, options)
     status = 202 if not is_gone and options.orphan is False else 200
-    if is_gone and call.kind.kind not in ANSWERS_DELETE_WITH_OBJECT:
+    if is_gone and call.kind.known_as not in ANSWERS_DELETE_WITH_OBJECT:
         details: Json = {"name": call.target.name}
         if call.kind.group:
             details["group"] = call.kind.group
@@ -70,7 +70,7 @@ def _options(call: Call, *, of_many: bool = False) -> DeleteOptions:
     if of_many:
         check_collection_options(body)
     options = delete_options(body, call.query)
-    if call.kind.kind == "Job" and options.propagation is None and options.orphan is None:
+    if call.kind.known_as == "Job" and options.propagation is None and options.orphan is None:
         call.warnings.append(_JOBS_LEAVE_PODS)
     return options
 
@@ -100,7 +100,7 @@ async def delete_object(call: Call, options: DeleteOptions) -> tuple[Json, bool]
         try:
             if objectmeta.is_gone(new):
                 # What goes at once goes as it was; only pods learn that they had no time left.
-                gone = new if call.kind.kind == "Pod" else old
+                gone = new if call.kind.known_as == "Pod" else old
                 if not options.dry_run:
                     revision = await store.delete(call.key, expected=found.revision)
                     await _release(call, new)
@@ -157,7 +157,7 @@ def _check_preconditions(call: Call, obj: Json, options: DeleteOptions) -> None:
 
 def _ending(call: Call, old: Json, options: DeleteOptions) -> Json:
     """The object on its way out; it may go at once if nothing holds it."""
-    kind = call.kind.kind
+    kind = call.kind.known_as
     obj = deepcopy(old)
     metadata = obj["metadata"]
     _set_finalizers(metadata, _finalizers(kind, metadata, options))

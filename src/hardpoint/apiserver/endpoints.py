@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hardpoint.apiserver.traits import KEEPS_LABELS_ON_STATUS, has_status
+from hardpoint.apiserver.traits import KEEPS_LABELS_ON_STATUS, has_status, keeps_metadata_on_status
 from hardpoint.machinery.kinds import Kind
 
 Json = dict[str, Any]
@@ -27,11 +27,21 @@ def _keep(new: Json, old: Json, name: str) -> None:
 
 
 def _only_status(kind: Kind, new: Json, old: Json) -> None:
+    if keeps_metadata_on_status(kind):
+        _keep_metadata(new, old)
     for name in (new.keys() | old.keys()) - {"status", "metadata"}:
         _keep(new, old, name)
     _keep(new["metadata"], old["metadata"], "ownerReferences")
-    if kind.kind in KEEPS_LABELS_ON_STATUS:
+    if kind.known_as in KEEPS_LABELS_ON_STATUS:
         _keep(new["metadata"], old["metadata"], "labels")
+
+
+def _keep_metadata(new: Json, old: Json) -> None:
+    """All but who manages which field: that is told anew."""
+    managed = new["metadata"].get("managedFields")
+    new["metadata"] = {name: value for name, value in old["metadata"].items() if name != "managedFields"}
+    if managed is not None:
+        new["metadata"]["managedFields"] = managed
 
 
 def _all_but_status(kind: Kind, new: Json, old: Json) -> None:

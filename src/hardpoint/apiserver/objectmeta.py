@@ -6,7 +6,7 @@ import random
 from typing import Any
 from uuid import UUID
 
-from hardpoint.apiserver.traits import TRACKS_CHANGES, TRACKS_GENERATION, has_status
+from hardpoint.apiserver.traits import TRACKS_CHANGES, has_status, tracks_generation
 from hardpoint.machinery import errors
 from hardpoint.machinery.kinds import Kind
 
@@ -92,7 +92,7 @@ def begin(kind: Kind, obj: Json, *, now: str) -> None:
         metadata["name"] = generated_name(metadata["generateName"])
     metadata["uid"] = new_uid()
     metadata["creationTimestamp"] = now
-    if kind.kind in TRACKS_GENERATION:
+    if tracks_generation(kind):
         metadata["generation"] = 1
 
 
@@ -127,14 +127,14 @@ def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -
 
 def bump_generation(kind: Kind, obj: Json, old: Json) -> None:
     """Count one more generation if what the object asks for has changed."""
-    tracked = kind.kind in TRACKS_GENERATION or kind.kind in TRACKS_CHANGES
+    tracked = tracks_generation(kind) or kind.known_as in TRACKS_CHANGES
     if tracked and (_asked(kind, obj) != _asked(kind, old) or _labels_count(kind, obj, old)):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
 def _labels_count(kind: Kind, obj: Json, old: Json) -> bool:
     """A slice's labels say which Service it belongs to: a change of them is a change of the slice."""
-    return kind.kind == "EndpointSlice" and obj["metadata"].get("labels") != old["metadata"].get("labels")
+    return kind.known_as == "EndpointSlice" and obj["metadata"].get("labels") != old["metadata"].get("labels")
 
 
 def _asked(kind: Kind, obj: Json) -> Json:
@@ -154,6 +154,6 @@ def is_gone(obj: Json) -> bool:
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
-    if obj["kind"] == "Namespace" and obj["spec"].get("finalizers"):
+    if (obj["apiVersion"], obj["kind"]) == ("v1", "Namespace") and obj["spec"].get("finalizers"):
         return False
     return not metadata.get("deletionGracePeriodSeconds")

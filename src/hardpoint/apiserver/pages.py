@@ -47,7 +47,7 @@ async def as_objects(call: Call, items: Sequence[KeyValue], meta: Json) -> bytes
 
 async def as_transformed(call: Call, form: Form, items: Sequence[KeyValue], meta: Json) -> bytes:
     """The page as a Table or as metadata."""
-    alive = len(items) if call.kind.kind in _SEEN_TOGETHER else _ALIVE_MAX
+    alive = len(items) if call.kind.known_as in _SEEN_TOGETHER else _ALIVE_MAX
     grows = "rows" if form.transform == "Table" else "items"
     place = call.place
     whole = answers.transformed(call, form, [place.found(item) for item in items[:alive]], meta)

@@ -37,7 +37,7 @@ def find(registry: Registry, where: Target) -> tuple[Kind, Subresource | None]:
 
 
 def _leads_somewhere(kind: Kind, where: Target) -> bool:
-    if where.namespace and not kind.namespaced and kind.kind != "Namespace":
+    if where.namespace and not kind.namespaced and kind.known_as != "Namespace":
         return False
     if where.watches and "watch" not in kind.verbs:
         return False

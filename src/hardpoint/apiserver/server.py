@@ -137,7 +137,7 @@ class ApiServer:
         return root == "api" or (root == "apis" and self.registry.has_group(rest.partition("/")[0]))
 
     async def _count_objects(self) -> Mapping[tuple[str, str], int]:
-        stored = [kind for kind in self.registry if kind.kind not in VIRTUAL]
+        stored = [kind for kind in self.registry if kind.known_as not in VIRTUAL]
         return {(kind.group, kind.plural): await self._store.count(place(kind).prefix) for kind in stored}
 
     async def _store_answers(self) -> None:

@@ -2,6 +2,8 @@
 
 The rows are the facts of kube-apiserver's registry strategies. A kind that is not named behaves like most kinds: PUT
 without a resourceVersion is allowed and does not create, a delete answers with a Status, generation is not tracked.
+Sets of names are asked for a Kind's `known_as`, which no custom kind has; where custom kinds differ from most built-in
+ones, a function knows.
 """
 
 from __future__ import annotations
@@ -21,8 +23,7 @@ _ADMISSION = frozenset(
 )
 _DEVICES = frozenset(("DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"))
 
-# PUT must name the resourceVersion it replaces.
-NEEDS_RESOURCE_VERSION = _ADMISSION | {
+_NEEDS_RESOURCE_VERSION = _ADMISSION | {
     "APIService",
     "CSIDriver",
     "CSINode",
@@ -58,8 +59,7 @@ ANSWERS_DELETE_WITH_OBJECT = _DEVICES | {
     "VolumeAttributesClass",
 }
 
-# metadata.generation is 1 at create and grows when anything outside metadata and status changes.
-TRACKS_GENERATION = _ADMISSION | {
+_TRACKS_GENERATION = _ADMISSION | {
     "CronJob",
     "CustomResourceDefinition",
     "DaemonSet",
@@ -84,7 +84,7 @@ TRACKS_GENERATION = _ADMISSION | {
     "StatefulSet",
 }
 
-# As above, but the first generation is that of the first change.
+# metadata.generation is that of the first change, and grows with every other.
 TRACKS_CHANGES = frozenset(("CSIDriver",))
 
 # Dependents are orphaned unless the client says otherwise.
@@ -99,8 +99,7 @@ KEEPS_LABELS_ON_STATUS = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "St
 # Forgotten after this time.
 TTL_SECONDS = {"Event": 3600}
 
-# What whoever uses these is told, in a Warning header.
-DEPRECATED = {
+_DEPRECATED = {
     ("", "v1", "ComponentStatus"): "v1 ComponentStatus is deprecated in v1.19+",
     ("", "v1", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 }
@@ -121,7 +120,29 @@ VIRTUAL = frozenset(
 
 def told_as(kind: Kind) -> str:
     """What a refusal of an invalid object calls its kind. Events of both groups are one kind to the validation."""
-    return kind.kind if kind.kind == "Event" else kind.qualified
+    return kind.kind if kind.known_as == "Event" else kind.qualified
+
+
+def needs_resource_version(kind: Kind) -> bool:
+    """Whether PUT must name the resourceVersion it replaces."""
+    return kind.structure is not None or kind.kind in _NEEDS_RESOURCE_VERSION
+
+
+def tracks_generation(kind: Kind) -> bool:
+    """Whether metadata.generation is 1 at create and grows when anything outside metadata and status changes."""
+    return kind.structure is not None or kind.kind in _TRACKS_GENERATION
+
+
+def keeps_metadata_on_status(kind: Kind) -> bool:
+    """Whether `/status` changes nothing but status, not even labels."""
+    return kind.structure is not None
+
+
+def deprecation(kind: Kind) -> str:
+    """What whoever uses the kind is told in a Warning header, or ""."""
+    if kind.structure is not None:
+        return kind.structure.deprecation
+    return _DEPRECATED.get((kind.group, kind.version, kind.kind), "")
 
 
 def has_status(kind: Kind) -> bool:

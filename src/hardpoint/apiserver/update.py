@@ -17,7 +17,7 @@ from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.endpoints import keep_to_endpoint
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.stamps import stamp
-from hardpoint.apiserver.traits import CREATED_BY_UPDATE, NEEDS_RESOURCE_VERSION, TTL_SECONDS, told_as
+from hardpoint.apiserver.traits import CREATED_BY_UPDATE, TTL_SECONDS, needs_resource_version, told_as
 from hardpoint.machinery import defaults, errors, fielderrors, strategies, validation
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
@@ -40,7 +40,7 @@ async def update(call: Call) -> Response:
     async def successor(_: Json) -> Json:
         return obj
 
-    if kind.kind in CREATED_BY_UPDATE and not call.subresource and await call.services.store.get(call.key) is None:
+    if kind.known_as in CREATED_BY_UPDATE and not call.subresource and await call.services.store.get(call.key) is None:
         objectmeta.check_name(obj, call.target.name)
         return await create_object(call, obj, options)
     return await replace(call, successor, options, keeps_version=True)
@@ -86,7 +86,7 @@ def _check_version(call: Call, new: Json, old: Json, *, required: bool) -> None:
     said = new["metadata"].get("resourceVersion")
     if said and said != old["metadata"]["resourceVersion"]:
         raise errors.conflict(call.kind.resource, call.target.name)
-    if not said and required and call.kind.kind in NEEDS_RESOURCE_VERSION:
+    if not said and required and needs_resource_version(call.kind):
         why = fielderrors.invalid("metadata.resourceVersion", 0, "must be specified for an update")
         raise errors.invalid(call.kind.resource, call.target.name, [why])
 
@@ -146,6 +146,6 @@ async def _write(call: Call, new: Json, old: Json, found: KeyValue, options: Wri
         await store.delete(call.key, expected=found.revision)
         return encode(new)
     value = place.dump(new)
-    ttl_seconds = TTL_SECONDS.get(call.kind.kind, 0)
+    ttl_seconds = TTL_SECONDS.get(call.kind.known_as, 0)
     revision = await store.update(call.key, value, expected=found.revision, ttl_seconds=ttl_seconds)
     return place.wire(value, revision)

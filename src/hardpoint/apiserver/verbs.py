@@ -50,9 +50,9 @@ def find(kind: Kind, subresource: str, verb: str) -> Verb | None:
         return connect.connect
     if subresource:
         name = _SUBRESOURCES.get(subresource, {}).get(verb)
-    elif kind.kind == "Binding":
+    elif kind.known_as == "Binding":
         name = _BIND_BY_BODY
-    elif kind.kind in VIRTUAL:
+    elif kind.known_as in VIRTUAL:
         name = _REVIEW
     else:
         name = _OBJECT.get(verb)

@@ -20,7 +20,7 @@ from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.negotiation import Form, choose
 from hardpoint.apiserver.storefailures import store_failure
 from hardpoint.apiserver.target import Target
-from hardpoint.apiserver.traits import DEPRECATED
+from hardpoint.apiserver.traits import deprecation
 from hardpoint.apiserver.warnings import warning_headers
 from hardpoint.machinery import durations, errors
 from hardpoint.machinery.errors import ApiError, StoreError
@@ -89,7 +89,7 @@ class Walk:
         handler = verbs.find(kind, where.subresource, verb)
         if handler is None:
             raise errors.method_not_allowed()
-        if deprecated := DEPRECATED.get((kind.group, kind.version, kind.kind)):
+        if deprecated := deprecation(kind):
             warnings.append(deprecated)
         call = Call(self._services, request, where, kind, part, verb, user, warnings)
         seconds = _seconds_allowed(request, verb)

@@ -12,9 +12,12 @@ from hardpoint.machinery.shapes import shape
 Json = dict[str, Any]
 
 
-def zero_status(kind: Kind) -> Json:
-    """A new, empty status, with the zeros that Go would write."""
-    return deepcopy(_zero(kind.api_version, kind.kind))
+def reset_status(kind: Kind, obj: Json) -> None:
+    """Give an object an empty status with the zeros that Go would write; custom resources have none at first."""
+    if kind.structure is None:
+        obj["status"] = deepcopy(_zero(kind.api_version, kind.kind))
+    else:
+        obj.pop("status", None)
 
 
 @cache

@@ -1,4 +1,7 @@
-"""Which module knows a built-in kind's rules. Defaults, strategies and validation are split along the same lines."""
+"""Where a kind's rules are: which module knows a built-in kind, and that a custom one brings its own.
+
+Defaults, strategies and validation are split along the same lines.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from hardpoint.machinery.kinds import Kind
 
 AREAS: Mapping[tuple[str, str], str] = {
     ("", "Pod"): "pods",
@@ -79,9 +84,16 @@ AREAS: Mapping[tuple[str, str], str] = {
 }
 
 
+def rule(package: str, table: str, kind: Kind) -> Any:
+    """The function `package` keeps for a kind in its `table`, or None."""
+    if kind.structure is not None:
+        return kind.structure.rules.get((package, table))
+    return _rule(package, table, kind.group, kind.kind)
+
+
 @cache
-def rule(package: str, table: str, group: str, kind: str) -> Any:
-    """The function `package` keeps for a kind in its `table`, or None. Modules without rules need not exist."""
+def _rule(package: str, table: str, group: str, kind: str) -> Any:
+    """The rule of a built-in kind. Modules without rules need not exist."""
     area = AREAS.get((group, kind))
     if area is None:
         return None

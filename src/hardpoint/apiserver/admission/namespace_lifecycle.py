@@ -12,11 +12,11 @@ _REVIEWS = frozenset(("LocalSubjectAccessReview",))
 class NamespaceLifecycle:
     async def mutate(self, attributes: Attributes, reader: Reader) -> None:
         kind, namespace = attributes.kind, attributes.namespace
-        if kind.kind == "Namespace":
+        if kind.known_as == "Namespace":
             if attributes.operation == "DELETE" and attributes.name in _IMMORTAL:
                 raise errors.forbidden("namespaces", attributes.name, "this namespace may not be deleted")
             return
-        if attributes.operation != "CREATE" or not kind.namespaced or kind.kind in _REVIEWS:
+        if attributes.operation != "CREATE" or not kind.namespaced or kind.known_as in _REVIEWS:
             return
         found = await reader.get("", "namespaces", "", namespace)
         if found is None:

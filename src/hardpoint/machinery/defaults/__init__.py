@@ -16,6 +16,6 @@ Json = dict[str, Any]
 
 def apply(kind: Kind, obj: Json) -> None:
     """Complete `obj` in place. Kinds without defaults stay as they are."""
-    complete = rule("defaults", "DEFAULTS", kind.group, kind.kind)
+    complete = rule("defaults", "DEFAULTS", kind)
     if complete is not None:
         complete(obj)

@@ -19,32 +19,32 @@ Json = dict[str, Any]
 
 def prepare_create(kind: Kind, obj: Json) -> None:
     """Make `obj`, whose namespace and uid are set, what a new object of its kind may be."""
-    prepare = rule("strategies", "CREATE", kind.group, kind.kind)
+    prepare = rule("strategies", "CREATE", kind)
     if prepare is not None:
         prepare(obj)
 
 
 def prepare_update(kind: Kind, obj: Json, old: Json) -> None:
     """Undo in `obj` what an update may not change, and derive what follows from its changes."""
-    prepare = rule("strategies", "UPDATE", kind.group, kind.kind)
+    prepare = rule("strategies", "UPDATE", kind)
     if prepare is not None:
         prepare(obj, old)
 
 
 def warn_create(kind: Kind, obj: Json) -> list[str]:
     """What is legal but unwise in a new object that passed validation."""
-    warn = rule("strategies", "WARN_CREATE", kind.group, kind.kind)
+    warn = rule("strategies", "WARN_CREATE", kind)
     return warn(obj) if warn is not None else []
 
 
 def warn_update(kind: Kind, obj: Json, old: Json) -> list[str]:
     """What is legal but unwise in replacing `old` by `obj`."""
-    warn = rule("strategies", "WARN_UPDATE", kind.group, kind.kind)
+    warn = rule("strategies", "WARN_UPDATE", kind)
     return warn(obj, old) if warn is not None else []
 
 
 def canonicalize(kind: Kind, obj: Json) -> None:
     """Give a new object that passed validation the form in which it is stored."""
-    change = rule("strategies", "CANONICAL", kind.group, kind.kind)
+    change = rule("strategies", "CANONICAL", kind)
     if change is not None:
         change(obj)

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 def on_create(kind: Kind, obj: Json) -> list[FieldError]:
     """Everything wrong with a new object: first its metadata, then what its kind asks for."""
     errors = metadata.on_create(kind, obj)
-    check = rule("validation", "CREATE", kind.group, kind.kind)
+    check = rule("validation", "CREATE", kind)
     if check is not None:
         errors.extend(check(obj))
     return errors
@@ -30,14 +30,14 @@ def on_create(kind: Kind, obj: Json) -> list[FieldError]:
 
 def of_kind(kind: Kind, obj: Json) -> list[FieldError]:
     """What is wrong with an object that has no life of its own, a review for one: its metadata does not matter."""
-    check = rule("validation", "CREATE", kind.group, kind.kind)
+    check = rule("validation", "CREATE", kind)
     return list(check(obj)) if check is not None else []
 
 
 def on_part_update(kind: Kind, part: str, obj: Json, old: Json) -> list[FieldError]:
     """What is wrong with replacing `old` by `obj` where only the part a subresource stands for could change."""
     errors = metadata.on_update(kind, obj, old)
-    check = (rule("validation", "SUBRESOURCES", kind.group, kind.kind) or {}).get(part)
+    check = (rule("validation", "SUBRESOURCES", kind) or {}).get(part)
     if check is not None:
         errors.extend(check(obj, old))
     return errors
@@ -46,7 +46,7 @@ def on_part_update(kind: Kind, part: str, obj: Json, old: Json) -> list[FieldErr
 def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
     """Everything wrong with replacing `old` by `obj`."""
     errors = metadata.on_update(kind, obj, old)
-    check = rule("validation", "UPDATE", kind.group, kind.kind)
+    check = rule("validation", "UPDATE", kind)
     if check is not None:
         errors.extend(check(obj, old))
     return errors

@@ -175,7 +175,7 @@ def _name(errors: list[FieldError], kind: Kind, obj: Json, metadata: Json) -> No
     if wrong := form(name):
         errors += invalids("metadata.name", name, wrong)
         return
-    special = rule("validation", "NAMES", kind.group, kind.kind)
+    special = rule("validation", "NAMES", kind)
     if special is not None and (wrong := special(obj)):
         errors += invalids("metadata.name", name, wrong)
 
