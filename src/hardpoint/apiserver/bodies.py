@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import JSON, OFFERED, PROTOBUF, YAML
-from hardpoint.machinery import errors, jsontext, shapes
+from hardpoint.machinery import defaults, errors, jsontext, shapes
 from hardpoint.machinery.shapes.refusals import cannot_be_handled, identify, unrecognized
 
 Json = dict[str, Any]
@@ -56,7 +58,19 @@ def read(call: Call, api_version: str, kind: str, *, field_validation: str = "Wa
     if got_kind != kind:
         reason = f"converting ({got_kind}) to ({kind}): unknown conversion"
         raise errors.bad_request(cannot_be_handled(got_version, got_kind, kind, reason))
+    if call.record is not None:
+        _record(call, decoded.object)
     return decoded.object
+
+
+def _record(call: Call, obj: Json) -> None:
+    """Tell the audit log what was sent: as kube-apiserver does, with defaults, before anything else touched it."""
+    assert call.record is not None, "who calls this looked"
+    if call.record.verdict.tells_requests:
+        obj = orjson.loads(jsontext.encode(obj))
+        if obj["kind"] == call.kind.kind:
+            defaults.apply(call.kind, obj)
+    call.record.sent(obj)
 
 
 def read_options(call: Call) -> Json | None:
@@ -70,9 +84,12 @@ def read_options(call: Call) -> Json | None:
         raise errors.bad_request(not_registered(value["apiVersion"], value["kind"], _OPTIONS_SCHEME))
     value["apiVersion"] = "v1"
     try:
-        return shapes.shape("v1", "DeleteOptions").decode(value).object
+        options = shapes.shape("v1", "DeleteOptions").decode(value).object
     except shapes.TypeMismatch as wrong:
         raise errors.bad_request(str(wrong)) from wrong
+    if call.record is not None:
+        call.record.sent_as(options | {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"})
+    return options
 
 
 def strict_problems(shape: shapes.Shape, value: Json, decoded: shapes.Decoded, duplicates: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from hardpoint.apiserver.admission.chain import Chain
+from hardpoint.apiserver.audit.events import Record
 from hardpoint.apiserver.authentication.chain import Authentication
 from hardpoint.apiserver.authentication.issuing import TokenIssuer
 from hardpoint.apiserver.authorization.contract import Authorizer
@@ -68,6 +69,13 @@ class Call:
     """Each becomes a Warning header of the answer."""
     given: Any = None
     """The body, or what a patch made of the object, before it was decoded as its kind."""
+    record: Record | None = None
+    """What the audit log will tell of this request; None if it will tell nothing."""
+
+    def annotate(self, name: str, value: str) -> None:
+        """Tell something in the audit log."""
+        if self.record is not None:
+            self.record.annotate(name, value)
 
     @property
     def place(self) -> Place:

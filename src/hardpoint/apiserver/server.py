@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hardpoint.apiserver import health, verbs, version
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.allotment import ServiceAllotter
+from hardpoint.apiserver.audit.auditor import Auditor
 from hardpoint.apiserver.authentication.assembly import assemble
 from hardpoint.apiserver.authentication.issuing import TokenIssuer
 from hardpoint.apiserver.authentication.options import AuthenticationOptions
@@ -56,6 +57,7 @@ class ApiServer:
         host: str = "127.0.0.1",
         port: int = 6443,
         now: Callable[[], datetime] = _utc_now,
+        auditor: Auditor | None = None,
         authentication: AuthenticationOptions | None = None,
     ) -> None:
         self._store = store
@@ -82,11 +84,14 @@ class ApiServer:
             allotters={"services": ServiceAllotter(store, lambda: format_time(now()))},
             now=now,
         )
-        self.handle: Handler = Walk(services, self.metrics, self._path).handle
+        self.handle: Handler = Walk(services, self.metrics, self._path, auditor).handle
         self._is_stopping = False
         self.health.add("etcd", self._store_answers)
         self.health.add("etcd-readiness", self._store_answers, live=False)
         self.health.add("shutdown", self._not_stopping, live=False)
+        if auditor is not None:
+            self.metrics.add(auditor.families)
+            self.health.add("audit-log", auditor.check, live=False)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[ApiServer]:

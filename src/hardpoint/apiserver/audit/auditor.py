@@ -47,6 +47,10 @@ class Backend(Protocol):
         """How many events never arrived."""
         ...
 
+    async def check(self) -> None:
+        """Return if events arrive, else raise why not."""
+        ...
+
     def running(self) -> AbstractAsyncContextManager[None]:
         """Work until left; everything told before then is written by then, if that is possible at all."""
         ...
@@ -90,6 +94,11 @@ class Auditor:
             for backend in self._backends:
                 await stack.enter_async_context(backend.running())
             yield
+
+    async def check(self) -> None:
+        """Return if events arrive where they should, else raise why not."""
+        for backend in self._backends:
+            await backend.check()
 
     def begin(self, audit_id: str, request: Request, where: Target, verb: str, user: User | None) -> Record | None:
         """The record of a request that is to be audited."""

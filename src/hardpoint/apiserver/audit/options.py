@@ -50,19 +50,17 @@ class AuditOptions:
     webhook: WebhookOptions | None = None
 
 
-def make_auditor(options: AuditOptions, webhook: Teller | None = None) -> tuple[Auditor, LogBackend | None] | None:
-    """The auditor, and its log if it has one; None if nothing is to be audited. Raises ConfigError."""
-    if options.log is None and options.webhook is None:
-        return None
+def make_auditor(options: AuditOptions, webhook: Teller | None = None) -> Auditor | None:
+    """The auditor; None if nothing is to be audited. Raises ConfigError."""
     backends: list[Backend] = []
-    log = _log(options.log) if options.log is not None else None
-    if log is not None:
-        backends.append(log)
+    if options.log is not None:
+        backends.append(_log(options.log))
     if options.webhook is not None:
         assert webhook is not None, "who asks for a webhook brings it"
-        sink = WebhookSink(webhook, options.webhook.sending)
-        backends.append(_webhook(sink, options.webhook))
-    return Auditor(_policy(options), backends, tells_refusals=options.policy_file is None), log
+        backends.append(_webhook(WebhookSink(webhook, options.webhook.sending), options.webhook))
+    if not backends:
+        return None
+    return Auditor(_policy(options), backends, tells_refusals=options.policy_file is None)
 
 
 def _policy(options: AuditOptions) -> Policy:

@@ -40,6 +40,9 @@ class WebhookBackend:
     def lost(self) -> int:
         return self._sink.lost() + self._too_large
 
+    async def check(self) -> None:
+        """A webhook that is away is no reason to call the server unwell: events wait for it."""
+
     def running(self) -> AbstractAsyncContextManager[None]:
         return self._sink.running()
 
