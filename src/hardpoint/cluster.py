@@ -18,20 +18,22 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from hardpoint import datadir
 from hardpoint.apiserver.authentication.contract import MASTERS
-from hardpoint.apiserver.pki import ensure
+from hardpoint.apiserver.authentication.options import AuthenticationOptions
+from hardpoint.apiserver.pki import FRONT_PROXY, ensure
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler, User
 from hardpoint.serving import bind, serve
 from hardpoint.serving.certificates import Pki
-from hardpoint.serving.tls import serving_context
+from hardpoint.serving.peers import Peers
+from hardpoint.serving.tls import certificates_in, serving_context
 from hardpoint.store.contract import Store
 from hardpoint.store.open import STORE_FOLDER, open_store
 
@@ -39,6 +41,8 @@ log = logging.getLogger(__name__)
 
 DEFAULT_PORT = 6443
 OPEN_FILES = 65_536
+ACCOUNTS_KEY = "service-accounts"
+"""The file of the key that signs service accounts' tokens."""
 API_SERVER, CONTROLLER_MANAGER = "apiserver", "controller-manager"
 COMPONENTS = (API_SERVER, CONTROLLER_MANAGER)
 """What a cluster can run; it always runs the first."""
@@ -83,6 +87,7 @@ class Options:
     """Whether that becomes the current context; None: only in a file that has none."""
     components: tuple[str, ...] = COMPONENTS
     serving: ServingFiles | None = None
+    authentication: AuthenticationOptions = field(default_factory=AuthenticationOptions)
     from_backup: Path | None = None
     """A backup the store begins with; the data directory must not hold a store then."""
 
@@ -139,10 +144,12 @@ class Cluster:
         address = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
         self.store = await self._open_store(address)
         stack.push_async_callback(self.store.close)
-        api = await stack.enter_async_context(ApiServer(self.store, host=host, port=port).running())
+        authentication = _authentication(options, pki)
+        server = ApiServer(self.store, host=host, port=port, authentication=authentication)
+        api = await stack.enter_async_context(server.running())
         self.handle = api.handle
-        context = _serving_context(pki, options.serving)
-        await stack.enter_async_context(await serve(api.handle, bound=bound, ssl_context=context))
+        context, peers = _serving_context(pki, options.serving, authentication), _peers(authentication)
+        await stack.enter_async_context(await serve(api.handle, bound=bound, ssl_context=context, peers=peers))
         self.state = self._introduce(address, pki)
         datadir.write_state(options.data_dir, self.state)
         stack.callback(datadir.remove_state, options.data_dir)
@@ -237,10 +244,31 @@ def _bind(host: str, port: int | None) -> socket.socket:
         raise ConfigError(f"cannot listen on {host} port {port}: {cause.strerror}") from cause
 
 
-def _serving_context(pki: Pki, serving: ServingFiles | None) -> ssl.SSLContext:
+def _authentication(options: Options, pki: Pki) -> AuthenticationOptions:
+    """What the user says of authentication and, where they say nothing, what the cluster has of its own."""
+    wanted = options.authentication
+    accounts, proxy = wanted.service_accounts, wanted.front_proxy
+    if accounts.signing_key_file is None and not accounts.key_files:
+        accounts = replace(accounts, signing_key_file=pki.key(ACCOUNTS_KEY))
+    if proxy.ca_file is None:
+        proxy = replace(proxy, ca_file=pki.certificate("front-proxy-ca"), allowed_names=(FRONT_PROXY,))
+    client_ca = options.serving.client_ca if options.serving is not None else pki.certificate("client-ca")
+    return replace(wanted, client_ca_file=client_ca, service_accounts=accounts, front_proxy=proxy)
+
+
+def _serving_context(
+    pki: Pki, serving: ServingFiles | None, authentication: AuthenticationOptions
+) -> ssl.SSLContext:
+    certificate, key = pki.certificate("apiserver"), pki.key("apiserver")
     if serving is not None:
-        return serving_context(serving.certificate, serving.key, serving.client_ca)
-    return serving_context(pki.certificate("apiserver"), pki.key("apiserver"), pki.certificate("client-ca"))
+        certificate, key = serving.certificate, serving.key
+    return serving_context(certificate, key, authentication.client_ca_file, authentication.front_proxy.ca_file)
+
+
+def _peers(authentication: AuthenticationOptions) -> Peers:
+    client_ca, proxy_ca = authentication.client_ca_file, authentication.front_proxy.ca_file
+    assert client_ca is not None, "a cluster has one"
+    return Peers(certificates_in(client_ca), certificates_in(proxy_ca) if proxy_ca is not None else frozenset())
 
 
 def _own_names(host: str) -> list[str]:

@@ -38,7 +38,7 @@ class OpenId:
     def paths(self) -> list[str]:
         return list(self._documents)
 
-    def respond(self, request: Request) -> Response | None:
+    async def respond(self, request: Request) -> Response | None:
         """The answer to one of the paths, None for others. Raises 405 and 406."""
         found = self._documents.get(request.path.rstrip("/"))
         if found is None:
@@ -49,6 +49,7 @@ class OpenId:
         if not _accepts(request.headers.get("accept", ""), media_type):
             why = f"406: Not Acceptable\n\nAvailable representations: {media_type}"
             raise errors.ApiError(406, "NotAcceptable", why, details={})
+        await self._keys.wait_until_loaded()
         return Response(200, orjson.dumps(make()), media_type, _CACHE)
 
     def _configuration(self) -> Json:

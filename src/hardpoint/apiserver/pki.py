@@ -22,6 +22,8 @@ SERVICE_NAMES = (
 SERVICE_ADDRESS = "10.96.0.1"
 ADMIN = "hardpoint-admin"
 ADMIN_GROUP = "system:masters"
+FRONT_PROXY = "front-proxy-client"
+"""The name that a front proxy of this cluster has in its certificate."""
 
 
 def ensure(directory: Path, server_names: Iterable[str], now: datetime) -> Pki:
@@ -37,5 +39,5 @@ def wanted(server_names: Iterable[str]) -> tuple[Wanted, ...]:
         *(Wanted(name, name, f"hardpoint-{name}", "authority", AUTHORITY_DAYS) for name in authorities),
         Wanted("apiserver", "server-ca", "kube-apiserver", "server", names=names),
         Wanted("admin", "client-ca", ADMIN, "client", organizations=(ADMIN_GROUP,)),
-        Wanted("front-proxy-client", "front-proxy-ca", "front-proxy-client", "client"),
+        Wanted(FRONT_PROXY, "front-proxy-ca", FRONT_PROXY, "client"),
     )

@@ -111,7 +111,6 @@ class ApiServer:
     async def warm_up(self) -> None:
         """Import what the first writes need, beside whatever is going on."""
         await asyncio.to_thread(verbs.load)
-        await asyncio.to_thread(self._account_keys.load)
 
     @cached_property
     def _openapi(self) -> OpenApi:
@@ -125,7 +124,7 @@ class ApiServer:
             self._discovery.respond(request)
             or await self.health.respond(request)
             or version.respond(request)
-            or self._openid.respond(request)
+            or await self._openid.respond(request)
             or (await self._openapi.respond(request) if request.path.startswith("/openapi") else None)
             or await self.metrics.respond(request)
             or self._index.respond(request)

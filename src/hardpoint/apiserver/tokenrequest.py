@@ -44,7 +44,7 @@ async def create(call: Call) -> Response:
     seconds = spec["expirationSeconds"]
     # The time that is told is not after the token's own end.
     expires = format_time(call.services.now() + timedelta(seconds=seconds))
-    token = issuer.issue(account, seconds, spec["audiences"], bound)
+    token = await issuer.issue(account, seconds, spec["audiences"], bound)
     request["status"] = {"token": token, "expirationTimestamp": expires}
     return answers.value(call, request, status=201)
 

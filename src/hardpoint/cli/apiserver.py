@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from hardpoint.cli import authentication as authentication_flags
 from hardpoint.cli import options
+
+if TYPE_CHECKING:
+    from hardpoint.apiserver.authentication.options import AuthenticationOptions
 
 EXAMPLES = """\b
 Examples:
@@ -31,6 +36,7 @@ Examples:
 @options.data_dir
 @options.store
 @options.etcd_files
+@authentication_flags.all_flags
 def command(
     *,
     bind_address: str,
@@ -43,6 +49,7 @@ def command(
     etcd_cafile: Path | None,
     etcd_certfile: Path | None,
     etcd_keyfile: Path | None,
+    authentication: AuthenticationOptions,
 ) -> None:
     """Run the API server alone, against any store.
 
@@ -67,6 +74,7 @@ def command(
         store=store,
         etcd=EtcdFiles(etcd_cafile, etcd_certfile, etcd_keyfile),
         serving=own_files,
+        authentication=authentication,
         components=(API_SERVER,),
     )
     serving.run(wanted, lambda state: click.echo(state.address))

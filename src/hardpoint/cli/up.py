@@ -8,11 +8,16 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from hardpoint.cli import authentication as authentication_flags
 from hardpoint.cli import options, printing
 from hardpoint.datadir import State, default_data_dir
+
+if TYPE_CHECKING:
+    from hardpoint.apiserver.authentication.options import AuthenticationOptions
 
 EXAMPLES = """\b
 Examples:
@@ -48,6 +53,7 @@ Examples:
 @options.port("--port")
 @options.store
 @options.etcd_files
+@authentication_flags.file_flags
 @click.option(
     "--from-backup",
     type=options.FILE,
@@ -69,6 +75,7 @@ def command(
     etcd_keyfile: Path | None,
     from_backup: Path | None,
     components: str,
+    authentication: AuthenticationOptions,
 ) -> None:
     """Start a Kubernetes v1.37 cluster on this machine.
 
@@ -87,6 +94,7 @@ def command(
         etcd=EtcdFiles(etcd_cafile, etcd_certfile, etcd_keyfile),
         kubeconfig=Path(os.path.abspath((kubeconfig or search_path()[0]).expanduser())),
         make_current=use_context,
+        authentication=authentication,
         from_backup=from_backup,
         components=parse_components(components),
     )

@@ -11,6 +11,7 @@ from hardpoint.apiserver.authentication.anonymous import Anonymous
 from hardpoint.apiserver.authentication.bootstrap_tokens import BootstrapTokens
 from hardpoint.apiserver.authentication.certificate import Certificate
 from hardpoint.apiserver.authentication.chain import Authentication
+from hardpoint.apiserver.authentication.checks import check
 from hardpoint.apiserver.authentication.contract import RequestAuthenticator
 from hardpoint.apiserver.authentication.front_proxy import FrontProxy
 from hardpoint.apiserver.authentication.legacy_tokens import ISSUER as LEGACY_ISSUER
@@ -27,7 +28,10 @@ from hardpoint.seams.authentication.contract import TokenAuthenticator
 def assemble(
     options: AuthenticationOptions, keys: ServiceAccountKeys, reader: Reader, hub: Hub, now: Callable[[], datetime]
 ) -> Authentication:
-    """The authenticators, put together. Raises ConfigError for files that cannot be used."""
+    """The authenticators, put together. Raises ConfigError for options and files that cannot be used."""
+    check(options)
+    if options.service_accounts.key_files:
+        keys.load()  # Files of the user's own are looked at before anybody needs them.
     cache = TokenCache(AnyOf(list(_by_token(options, keys, reader, now))))
     objects.follow(hub, cache.forget)
     return Authentication(

@@ -29,11 +29,12 @@ class TokenIssuer:
     """What this API is called in tokens."""
     now: Callable[[], datetime]
 
-    def issue(self, account: Json, seconds: int, audiences: Sequence[str], bound: Mapping[str, Json]) -> str:
+    async def issue(self, account: Json, seconds: int, audiences: Sequence[str], bound: Mapping[str, Json]) -> str:
         """A token for an account, bound to the objects given by what claims call their kinds: `pod`, `node`, `secret`.
 
         The one that every pod gets is a special case: it lives on for a year, and is only called stale after its hour.
         """
+        await self.keys.wait_until_loaded()
         now = int(self.now().timestamp())
         is_extended = (
             self.options.extend_expiration

@@ -6,6 +6,7 @@ not wait for it: cryptography is not imported before somebody shows or wants a t
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -28,29 +29,25 @@ class ServiceAccountKeys:
         self._signing_file = signing_file
         self._verifying_files = verifying_files
         self._lock = threading.Lock()
+        self._is_loaded = False
 
     def load(self) -> None:
         """Read, or make, the keys now. From any thread; raises ConfigError if a file holds none."""
         with self._lock:
-            _ = self._signer, self._verifiers
+            _ = self.signer, self.all
+            self._is_loaded = True
 
-    @property
-    def signer(self) -> SigningKey:
-        self.load()
-        return self._signer
-
-    @property
-    def all(self) -> Sequence[Key]:
-        """Every key that verifies."""
-        self.load()
-        return self._verifiers
+    async def wait_until_loaded(self) -> None:
+        """Return when the keys are there. Others are not kept waiting: the first time takes a tenth of a second."""
+        if not self._is_loaded:
+            await asyncio.to_thread(self.load)
 
     def candidates(self, key_id: str) -> Sequence[Key]:
-        """The keys a token with this id may be signed with: those of that id, or any if it names none."""
+        """The keys a token that names this id may be signed with; any, if it names none."""
         return [key for key in self.all if key.id == key_id] if key_id else self.all
 
     @cached_property
-    def _signer(self) -> SigningKey:
+    def signer(self) -> SigningKey:
         file = self._signing_file
         if file is None:
             return jwk.generate()
@@ -64,9 +61,10 @@ class ServiceAccountKeys:
             raise ConfigError(f"{file} {wrong}; it should hold the key that signs service accounts' tokens") from wrong
 
     @cached_property
-    def _verifiers(self) -> Sequence[Key]:
+    def all(self) -> Sequence[Key]:
+        """Every key that verifies."""
         if not self._verifying_files:
-            return (self._signer.public,)
+            return (self.signer.public,)
         found: dict[str, Key] = {}
         for file in self._verifying_files:
             try:

@@ -52,6 +52,7 @@ class ServiceAccountTokens:
         checker = self._by_issuer.get(signed.issuer)
         if checker is None:
             return None
+        await self._keys.wait_until_loaded()
         candidates = self._keys.candidates(signed.key_id)
         if not candidates:
             raise RefusedCredential("invalid signature, no keys found")
