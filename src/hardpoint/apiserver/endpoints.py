@@ -36,6 +36,23 @@ def _only_status(kind: Kind, new: Json, old: Json) -> None:
         _keep(new["metadata"], old["metadata"], "labels")
 
 
+def _status(kind: Kind, new: Json, old: Json) -> None:
+    _only_status(kind, new, old)
+    if kind.known_as == "CertificateSigningRequest":
+        _keep_decisions(new, old)
+
+
+def _keep_decisions(new: Json, old: Json) -> None:
+    """Whether a request was approved is not its signer's to say; what is added or missing, validation refuses."""
+    conditions, before = ((each.get("status") or {}).get("conditions") or [] for each in (new, old))
+    for kind in ("Approved", "Denied"):
+        places = [index for index, condition in enumerate(conditions) if condition.get("type") == kind]
+        decided = [condition for condition in before if condition.get("type") == kind]
+        if len(places) == len(decided):
+            for index, condition in zip(places, decided, strict=True):
+                conditions[index] = condition
+
+
 def _keep_metadata(new: Json, old: Json) -> None:
     """All but who manages which field: that is told anew."""
     managed = new["metadata"].get("managedFields")
@@ -95,7 +112,7 @@ def _resized(container: Json | None, wanted: Json) -> Json:
 
 
 _RULES: Mapping[str, Callable[[Kind, Json, Json], None]] = {
-    "status": _only_status,
+    "status": _status,
     "approval": _only_conditions,
     "ephemeralcontainers": _only_spec("ephemeralContainers"),
     "finalize": _all_but_status,
