@@ -7,6 +7,7 @@ from dataclasses import replace as with_changes
 from typing import Any
 
 from hardpoint.apiserver import answers, bodies
+from hardpoint.apiserver.admitting import admit_part
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.objectmeta import is_terminating
 from hardpoint.apiserver.options import write_options
@@ -28,6 +29,7 @@ async def bind(call: Call) -> Response:
         raise errors.invalid("Binding", binding["metadata"].get("name", ""), wrong)
     if binding["metadata"].get("name", "") != name:
         raise errors.bad_request("name in URL does not match name in Binding object")
+    await admit_part(call, binding, dry_run=options.dry_run)
 
     async def successor(old: Json) -> Json:
         return _bound(call, old, binding)

@@ -8,6 +8,7 @@ from dataclasses import replace as with_changes
 from typing import Any
 
 from hardpoint.apiserver import answers, bodies
+from hardpoint.apiserver.admitting import admit_part
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.delete import delete_object
 from hardpoint.apiserver.get import find
@@ -37,6 +38,7 @@ async def evict(call: Call) -> Response:
     options = delete_options(eviction.get("deleteOptions"), {})
     query = write_options(call.request.query, kind="CreateOptions")
     options = with_changes(options, dry_run=options.dry_run or query.dry_run)
+    await admit_part(call, eviction, dry_run=options.dry_run)
     pod = call.place.found(await find(call))
     if not _bypasses_budgets(pod):
         budgets = await _budgets_of(call, pod)
