@@ -256,9 +256,7 @@ def _authentication(options: Options, pki: Pki) -> AuthenticationOptions:
     return replace(wanted, client_ca_file=client_ca, service_accounts=accounts, front_proxy=proxy)
 
 
-def _serving_context(
-    pki: Pki, serving: ServingFiles | None, authentication: AuthenticationOptions
-) -> ssl.SSLContext:
+def _serving_context(pki: Pki, serving: ServingFiles | None, authentication: AuthenticationOptions) -> ssl.SSLContext:
     certificate, key = pki.certificate("apiserver"), pki.key("apiserver")
     if serving is not None:
         certificate, key = serving.certificate, serving.key
