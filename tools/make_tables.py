@@ -2,9 +2,10 @@
 
     python tools/make_tables.py REFERENCE [--go MODULES] [--check]
 
-REFERENCE holds what was recorded: discovery/, openapi/v3/, protobuf-fields.json and table-columns.json. MODULES is a
-folder with the Go sources of the API modules; without it the Go type names of the last run are kept. The tables go to
-src/hardpoint/machinery/data: kinds.json, shapes.json and columns.json. They hold names, numbers and flags, no prose.
+REFERENCE holds what was recorded: discovery/, openapi/v3/, bootstrap/, protobuf-fields.json and table-columns.json.
+MODULES is a folder with the Go sources of the API modules; without it the Go type names of the last run are kept. The
+tables go to src/hardpoint/machinery/data: kinds.json, shapes.json, columns.json and bootstrap.json. They hold names,
+numbers and flags, no prose.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bootstrap_table
 import go_names
 
 Json = dict[str, Any]
@@ -109,6 +111,7 @@ def make_tables(reference: Path, names: dict[tuple[str, str, str], str] | None) 
         "kinds.json": _text(groups) + "\n",
         "columns.json": _text(_read(reference / "table-columns.json")) + "\n",
         "shapes.json": _text(shapes.table(), levels=2) + "\n",
+        "bootstrap.json": _bootstrap_text(bootstrap_table.make(reference)),
     }
 
 
@@ -126,6 +129,17 @@ def _text(table: Any, levels: int = 1) -> str:
         )
         + "\n}"
     )
+
+
+def _bootstrap_text(table: Json) -> str:
+    """A line for each object, below what is common to its resource."""
+    resources = (
+        f"{_line(plural)}:{_line(entry)[:-2]}{','.join(chr(10) + _line(obj) for obj in objects)}\n]}}"
+        for plural, entry, objects in (
+            (key, {**value, "objects": []}, value["objects"]) for key, value in table.items()
+        )
+    )
+    return "{\n" + ",\n".join(resources) + "\n}\n"
 
 
 def _line(entry: Any) -> str:

@@ -12,7 +12,7 @@ from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.audit.events import Record
 from hardpoint.apiserver.authentication.chain import Authentication
 from hardpoint.apiserver.authentication.issuing import TokenIssuer
-from hardpoint.apiserver.authorization.contract import Authorizer
+from hardpoint.apiserver.authorization.chain import Authorization
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.options import Query, parse_query
 from hardpoint.apiserver.places import Place, place
@@ -37,6 +37,14 @@ class Allotter(Protocol):
         ...
 
 
+class Guard(Protocol):
+    """Refuses what some people must not write, however they write it."""
+
+    async def check(self, user: User, kind: Kind, target: Target, new: Json, old: Json | None) -> None:
+        """Return if the user may put `new` in the place of `old`, else raise."""
+        ...
+
+
 @dataclass(slots=True)
 class Services:
     """What the server is made of, as far as the verbs need it."""
@@ -46,10 +54,12 @@ class Services:
     registry: Registry
     authentication: Authentication
     token_issuer: TokenIssuer
-    authorization: Authorizer
+    authorization: Authorization
     admission: Chain
     allotters: Mapping[str, Allotter]
     """Who gives out what must be unique across objects, by resource."""
+    guards: Mapping[str, Guard]
+    """Who looks at what is written before it is validated, by resource."""
     now: Callable[[], datetime]
     """The time, in UTC."""
 

@@ -64,6 +64,8 @@ async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
         warnings=call.warnings,
     )
     await admission.mutate(attributes)
+    if (guard := call.services.guards.get(kind.resource)) is not None:
+        await guard.check(call.user, kind, call.target, obj, None)
     objectmeta.begin(kind, obj, now=format_time(call.services.now()))
     if has_status(kind) and kind.known_as not in KEEPS_STATUS_ON_CREATE:
         reset_status(kind, obj)

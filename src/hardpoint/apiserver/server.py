@@ -17,10 +17,13 @@ from hardpoint.apiserver.authentication.assembly import assemble
 from hardpoint.apiserver.authentication.issuing import TokenIssuer
 from hardpoint.apiserver.authentication.options import AuthenticationOptions
 from hardpoint.apiserver.authentication.service_account_keys import ServiceAccountKeys
-from hardpoint.apiserver.authorization.chain import Authorization
-from hardpoint.apiserver.authorization.masters import Masters
-from hardpoint.apiserver.authorization.open_paths import OpenPaths
+from hardpoint.apiserver.authorization.modes import Material, authorizers
+from hardpoint.apiserver.authorization.options import AuthorizationOptions
+from hardpoint.apiserver.authorization.rbac.authorizer import GROUP as RBAC
+from hardpoint.apiserver.authorization.rbac.authorizer import Rbac
+from hardpoint.apiserver.authorization.rbac.escalation import Escalation
 from hardpoint.apiserver.bootstrap import bootstrap
+from hardpoint.apiserver.bootstrap_policy import ensure_policy
 from hardpoint.apiserver.call import Services
 from hardpoint.apiserver.compaction import keep_compacted
 from hardpoint.apiserver.discovery import Discovery
@@ -43,6 +46,15 @@ if TYPE_CHECKING:
     from hardpoint.apiserver.openapi import OpenApi
 
 
+_HOOKS = (
+    "start-system-namespaces-controller",
+    "rbac/bootstrap-roles",
+    "priority-and-fairness-config-producer",
+    "bootstrap-controller",
+)
+_ROLES = ("roles", "clusterroles", "rolebindings", "clusterrolebindings")
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -59,6 +71,7 @@ class ApiServer:
         now: Callable[[], datetime] = _utc_now,
         auditor: Auditor | None = None,
         authentication: AuthenticationOptions | None = None,
+        authorization: AuthorizationOptions | None = None,
     ) -> None:
         self._store = store
         self._authentication = authentication or AuthenticationOptions()
@@ -73,17 +86,22 @@ class ApiServer:
         self._openid = OpenId(accounts, self._account_keys, f"{host}:{port}")
         own_paths = (_own_paths, self._openid.paths)
         self._index = Index(self._discovery.paths, self.health.paths, lambda: self._openapi.paths(), *own_paths)
+        rbac = Rbac(self.hub, store)
+        self._authorization = authorizers(Material(authorization or AuthorizationOptions(), self.hub, store, rbac))
+        escalation = Escalation(rbac, self._authorization)
         services = Services(
             store=store,
             hub=self.hub,
             registry=self.registry,
             authentication=assemble(self._authentication, self._account_keys, reader, self.hub, now),
             token_issuer=TokenIssuer(accounts, self._account_keys, self._authentication.audiences, now),
-            authorization=Authorization([Masters(), OpenPaths()]),
+            authorization=self._authorization,
             admission=Chain(StoreReader(store)),
             allotters={"services": ServiceAllotter(store, lambda: format_time(now()))},
+            guards={f"{plural}.{RBAC}": escalation for plural in _ROLES},
             now=now,
         )
+        self._now = now
         self.handle: Handler = Walk(services, self.metrics, self._path, auditor).handle
         self._is_stopping = False
         self.health.add("etcd", self._store_answers)
@@ -96,10 +114,12 @@ class ApiServer:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[ApiServer]:
         """Serve until left. The objects every cluster has exist once this is entered."""
-        hooks = [self.health.hook(name) for name in ("start-system-namespaces-controller", "bootstrap-controller")]
+        hooks = [self.health.hook(name) for name in _HOOKS]
         async with self.hub.running(), asyncio.TaskGroup() as tasks:
             compacting = tasks.create_task(keep_compacted(self._store), name="compaction")
             try:
+                await ensure_policy(self._store, self._now)
+                await self._authorization.load()
                 await bootstrap(self.handle, self._host, self._port)
                 for finish in hooks:
                     finish()

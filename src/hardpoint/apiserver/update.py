@@ -108,6 +108,8 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> N
         warnings=call.warnings,
     )
     await admission.mutate(attributes)
+    if (guard := call.services.guards.get(kind.resource)) is not None:
+        await guard.check(call.user, kind, call.target, new, old)
     namespace = call.target.namespace if kind.namespaced else ""
     objectmeta.carry_over(kind, new, old, name=call.target.name, namespace=namespace)
     keep_to_endpoint(kind, call.target.subresource, new, old)

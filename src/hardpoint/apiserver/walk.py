@@ -17,6 +17,7 @@ from hardpoint.apiserver import answers, impersonation, options, routes, target,
 from hardpoint.apiserver.audit.auditor import Auditor, Refusal
 from hardpoint.apiserver.audit.events import Record
 from hardpoint.apiserver.authorization import contract as access
+from hardpoint.apiserver.authorization.asking import question
 from hardpoint.apiserver.call import Call, Services
 from hardpoint.apiserver.health import TEXT
 from hardpoint.apiserver.metrics import Metrics
@@ -116,7 +117,7 @@ class Walk:
         acting = impersonation.acting_as(user, request.headers)
         if errand.record is not None and acting is not user:
             errand.record.impersonates(acting)
-        await self._authorize(errand, access.Question(acting, errand.verb, where))
+        await self._authorize(errand, question(acting, errand.verb, where, request.query))
         if where.resource and self._services.registry.has_group(where.group):
             return await self._resource(errand, acting)
         return await self._paths(request)

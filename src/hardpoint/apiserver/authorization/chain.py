@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
 
-from hardpoint.apiserver.authorization.contract import NO_OPINION, Authorizer, Decision, Opinion, Question
+from hardpoint.apiserver.authorization.contract import (
+    NO_OPINION,
+    Authorizer,
+    Decision,
+    Known,
+    ListsRules,
+    Opinion,
+    Question,
+)
+from hardpoint.apiserver.authorization.reasons import together
+from hardpoint.machinery.messages import User
+
+
+class Named(NamedTuple):
+    """An authorizer, what refusals call it, and what else it can do."""
+
+    name: str
+    authorizer: Authorizer
+    lists: ListsRules | None = None
+    load: Callable[[], Awaitable[None]] | None = None
+    """Called once before the first question, when the hub is running."""
 
 
 class Authorization:
     """Asks one after the other."""
 
-    def __init__(self, authorizers: Sequence[Authorizer]) -> None:
+    def __init__(self, authorizers: Sequence[Named]) -> None:
         self._authorizers = authorizers
+
+    async def load(self) -> None:
+        """Let every authorizer read what it decides by."""
+        await asyncio.gather(*(each.load() for each in self._authorizers if each.load is not None))
 
     async def authorize(self, question: Question) -> Decision:
         """What the first authorizer with an opinion says; the reasons of those without one are told together."""
         reasons: list[str] = []
         problems: list[str] = []
-        for authorizer in self._authorizers:
+        for name, authorizer, _, _ in self._authorizers:
             decision = await authorizer.authorize(question)
             if decision.opinion is not Opinion.NONE:
                 return decision
             if decision.reason:
-                reasons.append(decision.reason)
+                reasons.append(f"{name}: {decision.reason}")
             if decision.error:
                 problems.append(decision.error)
-        return Decision(Opinion.NONE, ", ".join(reasons), ", ".join(problems)) if reasons or problems else NO_OPINION
+        if not reasons and not problems:
+            return NO_OPINION
+        return Decision(Opinion.NONE, "\n".join(reasons), together(problems))
+
+    async def rules_for(self, user: User, namespace: str) -> Known:
+        """Everything that the authorizers which can list it would allow a user in a namespace."""
+        found = [await each.lists.rules_for(user, namespace) for each in self._authorizers if each.lists is not None]
+        return Known(
+            rules=[rule for known in found for rule in known.rules],
+            incomplete=any(known.incomplete for known in found),
+            error=together([known.error for known in found if known.error]),
+        )
 
 
 _conforms: type[Authorizer] = Authorization

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.messages import User
+
+Json = Mapping[str, Any]
+
+# What a refusal repeats of a question must not pass for markup where somebody shows it.
+_HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """May this user do this? `target.resource` is empty where the path itself is asked for."""
+    """May this user do this?"""
 
     user: User
     verb: str
@@ -23,14 +30,20 @@ class Question:
     """As the client sent it, with list, watch and deletecollection."""
     label_selector: str = ""
 
+    @property
+    def is_about_resource(self) -> bool:
+        """Whether a resource is asked for, not the path itself; a review may ask for a resource without a name."""
+        return bool(self.target.resource or self.target.version)
+
     def __str__(self) -> str:
         """As a refusal tells it."""
-        target = self.target
-        if not target.resource:
-            return f'User "{self.user.name}" cannot {self.verb} path "{target.path}"'
+        target, who = self.target, f"User {quote(self.user.name)} cannot {self.verb}"
+        if not self.is_about_resource:
+            return f"{who} path {quote(target.path)}".translate(_HARMLESS)
         resource = f"{target.resource}/{target.subresource}" if target.subresource else target.resource
-        where = f'in the namespace "{target.namespace}"' if target.namespace else "at the cluster scope"
-        return f'User "{self.user.name}" cannot {self.verb} resource "{resource}" in API group "{target.group}" {where}'
+        where = f"in the namespace {quote(target.namespace)}" if target.namespace else "at the cluster scope"
+        told = f"{who} resource {quote(resource)} in API group {quote(target.group)} {where}"
+        return told.translate(_HARMLESS)
 
 
 class Opinion(Enum):
@@ -60,6 +73,23 @@ class Authorizer(Protocol):
     """Decides, from memory if it can: it is asked before every request. Calls overlap."""
 
     async def authorize(self, question: Question) -> Decision: ...
+
+
+class Known(NamedTuple):
+    """What a user may do in a namespace, as far as an authorizer can list it."""
+
+    rules: Sequence[Json] = ()
+    """PolicyRules as roles have them."""
+    incomplete: bool = False
+    """Whether the user may do more than that."""
+    error: str = ""
+    """What stood in the way of listing it."""
+
+
+class ListsRules(Protocol):
+    """An authorizer that can tell all it would allow somebody."""
+
+    async def rules_for(self, user: User, namespace: str) -> Known: ...
 
 
 def refusal(question: Question, decision: Decision) -> ApiError:
