@@ -1,0 +1,59 @@
+"""CEL, the expression language of Kubernetes' rules, conditions and policies.
+
+    program = cel.compile("request.user == 'jane'", {"request": cel.object_of("Request", {"user": cel.STRING})})
+    program.evaluate({"request": {"user": "jane"}})
+
+An expression is checked when it is compiled: a field that an object type does not declare is a mistake, and so is a
+call that fits no function. Evaluating one is bounded: every step costs, in kube-apiserver's units, and past the limit
+it ends. All function libraries of v1.37 are there, the authorizer's excepted. Importing this package costs 20 ms:
+import it where an expression is at hand. Why there is an engine of our own: docs/decisions/0006-cel.md.
+"""
+
+from __future__ import annotations
+
+from hardpoint.machinery.cel.costs import MATCH_CONDITIONS_MAX, PER_CALL_MAX
+from hardpoint.machinery.cel.errors import CompileError, CostExceeded, EvaluationError, WrongResult
+from hardpoint.machinery.cel.program import Program, compile
+from hardpoint.machinery.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    list_of,
+    map_of,
+    object_of,
+    optional_of,
+)
+
+__all__ = [
+    "BOOL",
+    "BYTES",
+    "DOUBLE",
+    "DURATION",
+    "DYN",
+    "INT",
+    "MATCH_CONDITIONS_MAX",
+    "NULL",
+    "PER_CALL_MAX",
+    "STRING",
+    "TIMESTAMP",
+    "UINT",
+    "CompileError",
+    "CostExceeded",
+    "EvaluationError",
+    "Program",
+    "Type",
+    "WrongResult",
+    "compile",
+    "list_of",
+    "map_of",
+    "object_of",
+    "optional_of",
+]

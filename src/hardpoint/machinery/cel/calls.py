@@ -1,0 +1,100 @@
+"""Steps that call functions: which overload is meant, and what it costs.
+
+If the checker knows the overload and the types of all operands, it is called as it is. Where a value's type is known
+only when it is there, the overload is looked up by the names of the types, and remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.frames import Frame, Run, Step, spend
+from hardpoint.machinery.cel.functions import Cost, Overload, names_of
+from hardpoint.machinery.cel.syntax import Call
+from hardpoint.machinery.cel.types import Kind, Type
+
+NO_SUCH_OVERLOAD = "no such overload"
+_OPEN = (Kind.DYN, Kind.PARAMETER)
+
+
+def call(node: Call, operands: Sequence[Step]) -> Step:
+    """The step that calls one of a node's overloads."""
+    overloads = node.overloads
+    runs = [operand.run for operand in operands]
+    below = sum(operand.cost for operand in operands)
+    cost = _cost(overloads)
+    if len(overloads) == 1 and not _is_open([operand.type for operand in node.operands], overloads[0]):
+        function: Callable[..., Any] = overloads[0].run
+    else:
+        function = _dispatcher(overloads)
+    if isinstance(cost, int):
+        return Step(_plain(function, runs), below + cost)
+    return Step(_counted(function, runs, cost), below)
+
+
+def _cost(overloads: Sequence[Overload]) -> Cost:
+    """Overloads that cost alike have that cost; where it depends on which one is meant, it is one unit."""
+    costs = {overload.cost for overload in overloads}
+    return costs.pop() if len(costs) == 1 else 1
+
+
+def _is_open(types: Sequence[Type], overload: Overload) -> bool:
+    """Could a value at run time be something that the overload does not take?"""
+    return any(map(_may_differ, types, overload.parameters))
+
+
+def _may_differ(type: Type, parameter: Type) -> bool:
+    if parameter.kind in _OPEN:
+        return False
+    return type.kind in _OPEN or type.kind is Kind.NULL or any(map(_may_differ, type.parameters, parameter.parameters))
+
+
+def _dispatcher(overloads: Sequence[Overload]) -> Callable[..., Any]:
+    known: dict[tuple[str, ...], Callable[..., Any]] = {}
+
+    def dispatch(*values: Any) -> Any:
+        names = names_of(values)
+        run = known.get(names)
+        if run is None:
+            run = known[names] = _find(overloads, names)
+        try:
+            return run(*values)
+        except TypeError as cause:
+            # A list or map that was declared to hold anything holds something that the function has no use for.
+            raise EvaluationError(NO_SUCH_OVERLOAD) from cause
+
+    return dispatch
+
+
+def _find(overloads: Sequence[Overload], names: tuple[str, ...]) -> Callable[..., Any]:
+    for overload in overloads:
+        if overload.takes(names):
+            return overload.run
+    return _refuse
+
+
+def _refuse(*_: Any) -> Any:
+    raise EvaluationError(NO_SUCH_OVERLOAD)
+
+
+def _plain(function: Callable[..., Any], runs: Sequence[Run]) -> Run:
+    match runs:
+        case []:
+            return lambda frame: function()
+        case [only]:
+            return lambda frame: function(only(frame))
+        case [first, second]:
+            return lambda frame: function(first(frame), second(frame))
+    return lambda frame: function(*[run(frame) for run in runs])
+
+
+def _counted(function: Callable[..., Any], runs: Sequence[Run], cost: Callable[[Sequence[Any], Any], int]) -> Run:
+    def run_counted(frame: Frame) -> Any:
+        values = [run(frame) for run in runs]
+        result = function(*values)
+        spend(frame, cost(values, result))
+        return result
+
+    return run_counted

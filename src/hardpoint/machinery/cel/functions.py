@@ -1,0 +1,65 @@
+"""Functions that expressions may call: a name, and overloads that differ in what they take.
+
+An overload says what it takes and gives (the checker's part), how to do it (the evaluator's), and what it costs, in the
+units in which Kubernetes counts: a number, or a rule that looks at the arguments and the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hardpoint.machinery.cel.types import Kind, Type
+from hardpoint.machinery.cel.values import type_name
+
+Cost = int | Callable[[Sequence[Any], Any], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One way to call a function. `run` gets values of the types in `parameters`, and may raise EvaluationError."""
+
+    name: str
+    parameters: tuple[Type, ...]
+    result: Type
+    run: Callable[..., Any]
+    is_member: bool = False
+    """Is it called as `target.name(...)`; then the target is the first parameter."""
+    cost: Cost = 1
+
+    def takes(self, names: Sequence[str]) -> bool:
+        """Would it take values of types with these names?"""
+        return len(names) == len(self.parameters) and all(map(_accepts, self.parameters, names))
+
+
+def _accepts(parameter: Type, name: str) -> bool:
+    if parameter.kind in (Kind.DYN, Kind.PARAMETER):
+        return True
+    return name == ("map" if parameter.kind is Kind.OBJECT else parameter.name)
+
+
+def names_of(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(type_name, values))
+
+
+def function(
+    name: str, parameters: Sequence[Type], result: Type, run: Callable[..., Any], *, cost: Cost = 1
+) -> Overload:
+    """An overload called as `name(...)`."""
+    return Overload(name, tuple(parameters), result, run, False, cost)
+
+
+def member(name: str, parameters: Sequence[Type], result: Type, run: Callable[..., Any], *, cost: Cost = 1) -> Overload:
+    """An overload called as `target.name(...)`."""
+    return Overload(name, tuple(parameters), result, run, True, cost)
+
+
+Functions = Mapping[str, tuple[Overload, ...]]
+
+
+def by_name(overloads: Iterable[Overload]) -> Functions:
+    found: dict[str, tuple[Overload, ...]] = {}
+    for overload in overloads:
+        found[overload.name] = (*found.get(overload.name, ()), overload)
+    return found

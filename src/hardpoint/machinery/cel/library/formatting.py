@@ -1,0 +1,183 @@
+"""`'%d of %s'.format([1, 'x'])`, after cel-go's second version of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.instants import format_duration, format_timestamp
+from hardpoint.machinery.cel.library.conversions import format_double
+from hardpoint.machinery.cel.values import Duration, Timestamp, TypeValue, UInt, type_name
+from hardpoint.machinery.fielderrors import quote
+
+_PRECISION = 6
+_PRECISION_MAX = 100
+_CLAUSE = re.compile(r"%(?:\.([0-9]*))?(.)", re.DOTALL)
+
+
+def format_text(template: str, values: Sequence[Any]) -> str:
+    """Raises EvaluationError for a clause nobody knows, or a value that its clause does not take."""
+    parts: list[str] = []
+    end = used = 0
+    for at in _clauses(template):
+        parts.append(template[end : at.start()])
+        end = at.end()
+        if at.group() == "%%":
+            parts.append("%")
+            continue
+        if used >= len(values):
+            raise EvaluationError(f"index {used} out of range")
+        parts.append(_formatted(at, values[used]))
+        used += 1
+    return "".join((*parts, template[end:]))
+
+
+def _clauses(template: str) -> list[re.Match[str]]:
+    found: list[re.Match[str]] = []
+    position = 0
+    while (start := template.find("%", position)) >= 0:
+        match = _CLAUSE.match(template, start)
+        if match is None:
+            raise EvaluationError("unexpected end of string")
+        found.append(match)
+        position = match.end()
+    return found
+
+
+def _formatted(clause: re.Match[str], value: Any) -> str:
+    digits, letter = clause.groups()
+    make = _CLAUSES.get(letter)
+    if make is None:
+        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
+    precision = _PRECISION if digits is None else int(digits or "0") if len(digits) < 9 else _PRECISION_MAX + 1
+    if precision > _PRECISION_MAX:
+        raise EvaluationError(f"precision {digits} exceeds maximum allowed precision {_PRECISION_MAX}")
+    try:
+        return make(value, precision)
+    except (ValueError, OverflowError, TypeError):
+        raise EvaluationError(f"error during formatting: {_REFUSALS[letter].format(type=type_name(value))}") from None
+
+
+def _text(value: Any, _: int = 0) -> str:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case float():
+            return _infinite(value) or format_double(value)
+        case int():
+            return str(int(value))
+        case bytes():
+            return value.decode()
+        case Timestamp():
+            return format_timestamp(value)
+        case Duration():
+            return format_duration(value)
+        case TypeValue():
+            return value.name
+        case list():
+            return f"[{', '.join(map(_inner, value))}]"
+        case dict():
+            shown = sorted((_inner(key), _inner(item)) for key, item in value.items())
+            return f"{{{', '.join(f'{key}:{item}' for key, item in shown)}}}"
+    raise TypeError
+
+
+def _inner(value: Any) -> str:
+    """A value inside a list or map."""
+    match value:
+        case str():
+            return quote(value)
+        case bytes():
+            return f"b{quote(value.decode(errors='replace'))}"
+        case float():
+            return quote(_infinite(value)) if _infinite(value) else f"{value:.6f}"
+        case Timestamp():
+            return f'timestamp("{_text(value)}")'
+        case Duration():
+            return f'duration("{_text(value)}")'
+    return _text(value)
+
+
+def _infinite(value: float) -> str:
+    if math.isfinite(value):
+        return ""
+    return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
+        return float(value)
+    if type(value) is not float:
+        raise TypeError
+    return value
+
+
+def _fixed(value: Any, precision: int) -> str:
+    number = _number(value)
+    return _infinite(number).replace("+Inf", "∞").replace("-Inf", "-∞") or f"{number:.{precision}f}"
+
+
+def _scientific(value: Any, precision: int) -> str:
+    number = _number(value)
+    shown = _infinite(number).replace("+Inf", "∞").replace("-Inf", "-∞")
+    if shown:
+        return shown
+    mantissa, exponent = f"{number:.{precision}e}".split("e")
+    return f"{mantissa}\u202f\u00d7\u202f10{exponent.translate(_SUPERSCRIPT)}"
+
+
+_SUPERSCRIPT = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
+
+
+def _integer(value: Any, _: int) -> str:
+    return str(int(_whole(value)))
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int and type(value) is not UInt:
+        raise TypeError
+    return int(value)
+
+
+def _binary(value: Any, _: int) -> str:
+    return f"{int(value) if type(value) is bool else _whole(value):b}"
+
+
+def _octal(value: Any, _: int) -> str:
+    return f"{_whole(value):o}"
+
+
+def _hex(value: Any, _: int) -> str:
+    if isinstance(value, str | bytes):
+        return (value.encode() if isinstance(value, str) else value).hex()
+    return f"{_whole(value):x}"
+
+
+_CLAUSES: dict[str, Callable[[Any, int], str]] = {
+    "s": _text,
+    "d": _integer,
+    "f": _fixed,
+    "e": _scientific,
+    "b": _binary,
+    "o": _octal,
+    "x": _hex,
+    "X": lambda value, precision: _hex(value, precision).upper(),
+}
+_REFUSALS = {
+    "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
+    " timestamps, was given {type}",
+    "d": "decimal clause can only be used on integers, was given {type}",
+    "f": "fixed-point clause can only be used on doubles, was given {type}",
+    "e": "scientific clause can only be used on doubles, was given {type}",
+    "b": "only integers and bools can be formatted as binary, was given {type}",
+    "o": "octal clause can only be used on integers, was given {type}",
+    "x": "only integers, byte buffers, and strings can be formatted as hex, was given {type}",
+    "X": "only integers, byte buffers, and strings can be formatted as hex, was given {type}",
+}

@@ -1,0 +1,67 @@
+"""Regular expressions, on RE2: whatever the pattern, the time is linear in the text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from hardpoint.machinery.cel.costs import searches
+from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.functions import member
+from hardpoint.machinery.cel.types import INT, STRING, list_of
+
+PATTERN_LENGTH_MAX = 10_000
+_MEMORY_MAX = 8 << 20
+
+
+@lru_cache(maxsize=1024)
+def compiled(pattern: str) -> Any:
+    """Raises EvaluationError for what is no pattern."""
+    if len(pattern) > PATTERN_LENGTH_MAX:
+        raise EvaluationError(f"Illegal regex: the pattern has more than {PATTERN_LENGTH_MAX} characters")
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY_MAX
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as wrong:
+        raise EvaluationError(f"error parsing regexp: {_reason(wrong)}") from None
+
+
+def _reason(wrong: Exception) -> str:
+    reason = wrong.args[0] if wrong.args else wrong
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+
+
+def matches(text: str, pattern: str) -> bool:
+    return compiled(pattern).search(text) is not None
+
+
+def _find(text: str, pattern: str) -> str:
+    found = _illegal(pattern).search(text)
+    return "" if found is None else str(found.group())
+
+
+def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
+    found: list[str] = []
+    for match in _illegal(pattern).finditer(text):
+        if 0 <= count <= len(found):
+            break
+        found.append(match.group())
+    return found
+
+
+def _illegal(pattern: str) -> Any:
+    try:
+        return compiled(pattern)
+    except EvaluationError as wrong:
+        raise EvaluationError(f"Illegal regex: {wrong}") from None
+
+
+OVERLOADS = (
+    member("find", (STRING, STRING), STRING, _find, cost=searches),
+    member("findAll", (STRING, STRING), list_of(STRING), _find_all, cost=searches),
+    member("findAll", (STRING, STRING, INT), list_of(STRING), _find_all, cost=searches),
+)

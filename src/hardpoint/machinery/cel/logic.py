@@ -1,0 +1,102 @@
+"""Steps whose operands need not all be evaluated, and equality.
+
+`a && b` is false if either is false, even if the other fails; so with `||` and true. A failure counts only when no
+other operand decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
+from hardpoint.machinery.cel.costs import read
+from hardpoint.machinery.cel.errors import CostExceeded, EvaluationError
+from hardpoint.machinery.cel.frames import SPENT, Frame, Step, paid, spend
+from hardpoint.machinery.cel.values import Opaque, Optional, equal, size_of
+
+
+def junction(operands: Sequence[Step], decisive: bool) -> Step:
+    """The first operand that is `decisive` decides: True for `||`, False for `&&`."""
+    first, *rest = operands
+    runs = (first.run, *map(paid, rest))
+    other = not decisive
+
+    def run(frame: Frame) -> bool:
+        failure: EvaluationError | None = None
+        for operand in runs:
+            try:
+                value: object = operand(frame)
+            except CostExceeded:
+                raise
+            except EvaluationError as error:
+                failure = failure or error
+                continue
+            if value is decisive:
+                return decisive
+            if value is not other:
+                failure = failure or EvaluationError(NO_SUCH_OVERLOAD)
+        if failure is not None:
+            raise failure
+        return other
+
+    return Step(run, first.cost)
+
+
+def conditional(condition: Step, chosen: Step, otherwise: Step) -> Step:
+    """Only the branch that is taken is evaluated; the beginning of its path costs nothing."""
+    test = condition.run
+    then, other = (paid(branch._replace(cost=branch.cost - (branch.base or 0))) for branch in (chosen, otherwise))
+
+    def run(frame: Frame) -> Any:
+        value = test(frame)
+        if value is True:
+            return then(frame)
+        if value is False:
+            return other(frame)
+        raise EvaluationError(NO_SUCH_OVERLOAD)
+
+    return Step(run, condition.cost, base=0)
+
+
+def equality(left: Step, right: Step, wanted: bool) -> Step:
+    """`==`, or `!=` if equality is not `wanted`."""
+    first, second = left.run, right.run
+
+    def run(frame: Frame) -> bool:
+        one, other = first(frame), second(frame)
+        if type(one) is str and type(other) is str:
+            frame[SPENT] += read(min(len(one), len(other)))
+            return (one == other) is wanted
+        spend(frame, 1 if isinstance(one, Opaque) else read(min(size_of(one), size_of(other))))
+        return equal(one, other) is wanted
+
+    return Step(run, left.cost + right.cost)
+
+
+def or_value(optional: Step, default: Step) -> Step:
+    """`optional.orValue(default)`: the default is evaluated only when it is needed."""
+    asked, otherwise = optional.run, paid(default)
+
+    def run(frame: Frame) -> Any:
+        value = _optional(asked(frame))
+        return value.value() if value.has_value else otherwise(frame)
+
+    return Step(run, optional.cost)
+
+
+def or_optional(optional: Step, default: Step) -> Step:
+    """`optional.or(other)`."""
+    asked, otherwise = optional.run, paid(default)
+
+    def run(frame: Frame) -> Any:
+        value = _optional(asked(frame))
+        return value if value.has_value else _optional(otherwise(frame))
+
+    return Step(run, optional.cost)
+
+
+def _optional(value: Any) -> Optional:
+    if type(value) is not Optional:
+        raise EvaluationError(NO_SUCH_OVERLOAD)
+    return value

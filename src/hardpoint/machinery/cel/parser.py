@@ -1,0 +1,321 @@
+"""Tokens to the parts of an expression, macros expanded.
+
+Recursive descent, one method a rule of cel-go's CEL.g4. It stops at the first syntax error, where cel-go recovers and
+may find more. Depth and length are bounded, so that no text is too much for the stack of whoever evaluates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hardpoint.machinery.cel.errors import CompileError, Mistake
+from hardpoint.machinery.cel.lexer import END, Token, bytes_value, string_value, tokens
+from hardpoint.machinery.cel.macros import BadMacro, has, member_macro
+from hardpoint.machinery.cel.syntax import Call, Entry, Ident, ListOf, Literal, MapOf, Node, ObjectOf, Select
+from hardpoint.machinery.cel.values import INT_MAX, INT_MIN, UINT_MAX, UInt
+
+LENGTH_MAX = 100_000
+DEPTH_MAX = 60
+"""How deep brackets nest; operators and dots in a row count below."""
+CHAIN_MAX = 250
+
+_RESERVED = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package"),
+        *("namespace", "return", "var", "void", "while"),
+    )
+)
+_RELATIONS = frozenset(("<", "<=", ">=", ">", "==", "!=", "in"))
+_OPERATORS = {sign: f"_{sign}_" for sign in ("<", "<=", ">=", ">", "==", "!=", "+", "-", "*", "/", "%")} | {"in": "@in"}
+_SUMS = frozenset("+-")
+_PRODUCTS = frozenset("*/%")
+_STARTS = (
+    "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
+)
+
+
+def parse(expression: str) -> Node:
+    """The parts of an expression. Raises CompileError."""
+    if len(expression) > LENGTH_MAX:
+        message = f"expression code point size exceeds limit: size: {len(expression)}, limit {LENGTH_MAX}"
+        raise CompileError(expression, [Mistake(-1, message)])
+    return _Parser(expression).whole()
+
+
+class _Parser:
+    def __init__(self, expression: str) -> None:
+        self._expression = expression
+        self._tokens = tokens(expression)
+        self._index = 0
+        self._depth = 0
+
+    def whole(self) -> Node:
+        node = self._expression_rule()
+        if self._token.kind != END:
+            is_last = self._tokens[self._index + 1].kind == END
+            word = "extraneous" if is_last else "mismatched"
+            raise self._wrong(self._token, f"Syntax error: {word} input '{self._token.text}' expecting {END}")
+        return node
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._index]
+
+    def _take(self) -> Token:
+        token = self._token
+        self._index += 1
+        return token
+
+    def _took(self, kind: str) -> bool:
+        if self._token.kind != kind:
+            return False
+        self._index += 1
+        return True
+
+    def _expect(self, kind: str) -> Token:
+        token = self._token
+        if token.kind != kind:
+            raise self._wrong(token, f"Syntax error: mismatched input '{token.text}' expecting '{kind}'")
+        return self._take()
+
+    def _wrong(self, token: Token, message: str) -> CompileError:
+        return CompileError(self._expression, [Mistake(token.position, message)])
+
+    def _expression_rule(self) -> Node:
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            raise CompileError(self._expression, [Mistake(-1, f"expression recursion limit exceeded: {DEPTH_MAX}")])
+        node = self._or()
+        if self._token.kind == "?":
+            position = self._take().position
+            chosen = self._or()
+            self._expect(":")
+            node = Call(position, "_?_:_", None, [node, chosen, self._expression_rule()])
+        self._depth -= 1
+        return node
+
+    def _or(self) -> Node:
+        return self._terms("||", "_||_", self._and)
+
+    def _and(self) -> Node:
+        return self._terms("&&", "_&&_", self._relation)
+
+    def _terms(self, sign: str, function: str, term: Callable[[], Node]) -> Node:
+        """All terms of a row of && or || are one call: their order says nothing about their depth."""
+        terms = [term()]
+        position = self._token.position
+        while self._took(sign):
+            terms.append(term())
+        return Call(position, function, None, terms) if len(terms) > 1 else terms[0]
+
+    def _relation(self) -> Node:
+        return self._row(_RELATIONS, self._sum)
+
+    def _sum(self) -> Node:
+        return self._row(_SUMS, self._product)
+
+    def _product(self) -> Node:
+        return self._row(_PRODUCTS, self._unary)
+
+    def _row(self, signs: frozenset[str], operand: Callable[[], Node]) -> Node:
+        node = operand()
+        count = 0
+        while self._token.kind in signs:
+            count += 1
+            self._check_chain(count)
+            sign = self._take()
+            node = Call(sign.position, _OPERATORS[sign.kind], None, [node, operand()])
+        return node
+
+    def _check_chain(self, count: int) -> None:
+        if count > CHAIN_MAX:
+            raise CompileError(self._expression, [Mistake(-1, "max recursion depth exceeded")])
+
+    def _unary(self) -> Node:
+        sign = self._token
+        if sign.kind == "-" and self._tokens[self._index + 1].kind in ("int", "float"):
+            self._take()
+            return self._members(self._number(self._take(), is_negative=True, position=sign.position))
+        if sign.kind not in ("!", "-"):
+            return self._members(self._primary())
+        count = 0
+        while self._took(sign.kind):
+            count += 1
+        operand = self._members(self._primary())
+        return Call(sign.position, f"{sign.kind}_", None, [operand]) if count % 2 else operand
+
+    def _members(self, node: Node) -> Node:
+        count = 0
+        while True:
+            count += 1
+            self._check_chain(count)
+            if self._token.kind == ".":
+                node = self._dot(node, self._take().position)
+            elif self._token.kind == "[":
+                node = self._bracket(node, self._take().position)
+            else:
+                return node
+
+    def _dot(self, node: Node, position: int) -> Node:
+        if self._took("?"):
+            name = self._field_name()
+            return Call(position, "_?._", None, [node, Literal(name.position, name.text)])
+        name = self._field_name()
+        if self._token.kind != "(" or name.kind == "escaped":
+            return Select(position, node, name.text)
+        position = self._take().position
+        arguments = self._arguments()
+        macro = member_macro(name.text, len(arguments))
+        if macro is None:
+            return Call(position, name.text, node, arguments)
+        return self._expanded(lambda: macro(position, node, arguments))
+
+    def _expanded(self, macro: Callable[[], Node]) -> Node:
+        try:
+            return macro()
+        except BadMacro as wrong:
+            raise CompileError(self._expression, [Mistake(wrong.position, str(wrong))]) from None
+
+    def _field_name(self) -> Token:
+        token = self._token
+        if token.kind == "escaped":
+            return self._take()._replace(text=token.text[1:-1])
+        if token.kind != "name":
+            found = "no viable alternative at input" if token.kind == END else f"mismatched input '{token.text}'"
+            told = f"{found} '.{token.text}'" if token.kind == END else f"{found} expecting IDENTIFIER"
+            raise self._wrong(token, f"Syntax error: {told}")
+        return self._take()
+
+    def _bracket(self, node: Node, position: int) -> Node:
+        function = "_[?_]" if self._took("?") else "_[_]"
+        index = self._expression_rule()
+        self._expect("]")
+        return Call(position, function, None, [node, index])
+
+    def _arguments(self) -> list[Node]:
+        arguments: list[Node] = []
+        if self._took(")"):
+            return arguments
+        while True:
+            arguments.append(self._expression_rule())
+            if self._took(")"):
+                return arguments
+            self._expect(",")
+
+    def _primary(self) -> Node:
+        token = self._take()
+        match token.kind:
+            case "name" | ".":
+                return self._named(token)
+            case "(":
+                node = self._expression_rule()
+                self._expect(")")
+                return node
+            case "[":
+                return self._list(token)
+            case "{":
+                return MapOf(token.position, self._entries(self._expression_rule))
+            case _:
+                return self._literal(token)
+
+    def _named(self, token: Token) -> Node:
+        """A variable, a call, or an object: `a`, `f(a)`, `a.b.C{d: e}`."""
+        is_absolute = token.kind == "."
+        name = self._expect_name() if is_absolute else token
+        if name.text in _RESERVED:
+            raise self._wrong(token, f"reserved identifier: {name.text}")
+        dot = "." if is_absolute else ""
+        if self._token.kind == "(":
+            position = self._take().position
+            arguments = self._arguments()
+            if name.text == "has" and len(arguments) == 1:
+                return self._expanded(lambda: has(position, arguments))
+            return Call(position, f"{dot}{name.text}", None, arguments)
+        if (found := self._object_name(name.text)) is not None:
+            position = self._take().position
+            return ObjectOf(position, f"{dot}{found}", self._entries(self._entry_name))
+        return Ident(name.position, f"{dot}{name.text}")
+
+    def _expect_name(self) -> Token:
+        if self._token.kind != "name":
+            raise self._wrong(self._token, f"Syntax error: mismatched input '{self._token.text}' expecting IDENTIFIER")
+        return self._take()
+
+    def _object_name(self, first: str) -> str | None:
+        """The dotted name, if an opening brace follows it; then only the brace is left to be read."""
+        names, index = [first], self._index
+        while self._tokens[index].kind == "." and self._tokens[index + 1].kind == "name":
+            names.append(self._tokens[index + 1].text)
+            index += 2
+        if self._tokens[index].kind != "{":
+            return None
+        self._index = index
+        return ".".join(names)
+
+    def _entry_name(self) -> Node:
+        name = self._field_name()
+        return Literal(name.position, name.text)
+
+    def _entries(self, key: Callable[[], Node]) -> list[Entry]:
+        entries: list[Entry] = []
+        while not self._took("}"):
+            is_optional = self._took("?")
+            name = key()
+            position = self._expect(":").position
+            entries.append(Entry(position, name, self._expression_rule(), is_optional))
+            if not self._took(","):
+                self._expect("}")
+                break
+        return entries
+
+    def _list(self, opening: Token) -> Node:
+        items: list[Node] = []
+        optionals: set[int] = set()
+        while not self._took("]"):
+            if self._took("?"):
+                optionals.add(len(items))
+            items.append(self._expression_rule())
+            if not self._took(","):
+                self._expect("]")
+                break
+        return ListOf(opening.position, items, frozenset(optionals))
+
+    def _literal(self, token: Token) -> Node:
+        match token.kind:
+            case "true" | "false":
+                return Literal(token.position, token.kind == "true")
+            case "null":
+                return Literal(token.position, None)
+            case "string" | "bytes":
+                return self._text(token)
+            case "int" | "uint" | "float":
+                return self._number(token)
+        self._index -= 1
+        closing = "')', " if self._tokens[self._index - 1].kind == "(" and self._index else ""
+        expected = _STARTS.replace("'.', ", f"{closing}'.', ") if closing else _STARTS
+        raise self._wrong(token, f"Syntax error: mismatched input '{token.text}' expecting {{{expected}}}")
+
+    def _text(self, token: Token) -> Node:
+        try:
+            read = string_value if token.kind == "string" else bytes_value
+            return Literal(token.position, read(token.text))
+        except ValueError as wrong:
+            raise self._wrong(token, str(wrong)) from None
+
+    def _number(self, token: Token, *, is_negative: bool = False, position: int | None = None) -> Node:
+        place = token.position if position is None else position
+        if token.kind == "float":
+            number = float(token.text)
+            if number == float("inf"):
+                raise self._wrong(token, "invalid double literal")
+            return Literal(place, -number if is_negative else number)
+        digits = token.text.rstrip("uU")
+        whole = int(digits, 16) if digits.startswith("0x") else int(digits)
+        if token.kind == "uint":
+            if whole > UINT_MAX:
+                raise self._wrong(token, "invalid uint literal")
+            return Literal(place, UInt(whole))
+        whole = -whole if is_negative else whole
+        if not INT_MIN <= whole <= INT_MAX:
+            raise self._wrong(token, "invalid int literal")
+        return Literal(place, whole)

@@ -1,0 +1,121 @@
+"""Steps that look into objects, maps and lists: `a.b`, `a[b]`, `a.?b`, `a[?b]`, `has(a.b)`.
+
+On an optional they look into its value, and give an optional; what is not there makes them fail, unless they ask with a
+question mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
+from hardpoint.machinery.cel.costs import SELECT
+from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.frames import Frame, Step
+from hardpoint.machinery.cel.values import MISSING, NONE, Optional, UInt, find, type_name
+
+
+def select(operand: Step, field: str) -> Step:
+    whole = operand.run
+
+    def run(frame: Frame) -> Any:
+        value = whole(frame)
+        if type(value) is dict:
+            found = value.get(field, MISSING)
+            if found is not MISSING:
+                return found
+            raise EvaluationError(f"no such key: {field}")
+        return _through_optional(value, lambda inner: _present(inner, field))
+
+    return _further(operand, run)
+
+
+def select_optional(operand: Step, field: str) -> Step:
+    whole = operand.run
+
+    def run(frame: Frame) -> Optional:
+        value = whole(frame)
+        inner = value.value() if type(value) is Optional and value.has_value else value
+        return _maybe(MISSING if inner is NONE else _get(inner, field))
+
+    return _further(operand, run)
+
+
+def index(operand: Step, key: Step) -> Step:
+    whole, wanted = operand.run, key.run
+
+    def run(frame: Frame) -> Any:
+        value, name = whole(frame), wanted(frame)
+        if type(value) is Optional:
+            return _through_optional(value, lambda inner: _present(inner, name))
+        return _present(value, name)
+
+    return _further(operand, run, key.cost)
+
+
+def optional_index(operand: Step, key: Step) -> Step:
+    whole, wanted = operand.run, key.run
+
+    def run(frame: Frame) -> Optional:
+        value, name = whole(frame), wanted(frame)
+        inner = value.value() if type(value) is Optional and value.has_value else value
+        return _maybe(MISSING if inner is NONE else _get(inner, name))
+
+    return _further(operand, run, key.cost)
+
+
+def has(operand: Step, field: str) -> Step:
+    whole = operand.run
+
+    def run(frame: Frame) -> bool:
+        value = whole(frame)
+        if type(value) is Optional:
+            if not value.has_value:
+                return False
+            value = value.value()
+        if type(value) is not dict:
+            raise EvaluationError(NO_SUCH_OVERLOAD)
+        return field in value
+
+    return Step(run, operand.cost)
+
+
+def _further(operand: Step, run: Callable[[Frame], Any], key_cost: int = 0) -> Step:
+    """One step further on a path; a path that begins with a value of its own pays for its beginning too."""
+    beginning = SELECT if operand.base is None else 0
+    base = SELECT if operand.base is None else operand.base
+    return Step(run, operand.cost + beginning + SELECT + key_cost, base=base)
+
+
+def _through_optional(value: Any, look: Callable[[Any], Any]) -> Optional:
+    if type(value) is not Optional:
+        raise EvaluationError(NO_SUCH_OVERLOAD)
+    return Optional(look(value.value())) if value.has_value else NONE
+
+
+def _maybe(found: Any) -> Optional:
+    return NONE if found is MISSING else Optional(found)
+
+
+def _present(value: Any, key: Any) -> Any:
+    found = _get(value, key)
+    if found is not MISSING:
+        return found
+    if type(value) is list:
+        raise EvaluationError(f"index out of bounds: {key}")
+    raise EvaluationError(f"no such key: {key}")
+
+
+def _get(value: Any, key: Any) -> Any:
+    """What is there, or MISSING."""
+    if type(value) is dict:
+        return find(value, key)
+    if type(value) is not list:
+        raise EvaluationError(NO_SUCH_OVERLOAD)
+    kind = type(key)
+    if kind is float and key.is_integer():
+        key = int(key)
+    elif kind is not int and kind is not UInt:
+        raise EvaluationError(f"unsupported index type '{type_name(key)}' in list")
+    return value[key] if 0 <= key < len(value) else MISSING

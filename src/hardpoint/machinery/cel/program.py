@@ -1,0 +1,78 @@
+"""Expressions made ready, and evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from hardpoint.machinery.cel.checker import check
+from hardpoint.machinery.cel.costs import PER_CALL_MAX
+from hardpoint.machinery.cel.errors import CostExceeded, EvaluationError, WrongResult
+from hardpoint.machinery.cel.frames import LIMIT, SPENT
+from hardpoint.machinery.cel.library import FUNCTIONS
+from hardpoint.machinery.cel.parser import parse
+from hardpoint.machinery.cel.planner import Planner
+from hardpoint.machinery.cel.syntax import Node
+from hardpoint.machinery.cel.types import Type
+
+CACHED_MAX = 1024
+
+
+class Program:
+    """An expression that is ready to be evaluated, any number of times and in any number of threads at once."""
+
+    def __init__(self, expression: str, root: Node, result: Type) -> None:
+        self.expression = expression
+        self.result = result
+        """The type of its value; `dyn` if that depends on the values of its variables."""
+        planner = Planner()
+        self._run, self._cost, _, _ = planner.step(root)
+        self._places = tuple((name, place) for name, place in planner.variables.items())
+        self._frame_size = planner.frame_size
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables it looks at."""
+        return frozenset(name for name, _ in self._places)
+
+    def __repr__(self) -> str:
+        return f"Program({self.expression!r})"
+
+    def evaluate(self, values: Mapping[str, Any], *, cost_max: int = PER_CALL_MAX) -> Any:
+        """Its value for these values of its variables, which are as their types say: plain JSON for the most part.
+
+        Raises EvaluationError if it has none, CostExceeded if finding it out would cost more than `cost_max`.
+        """
+        return self.evaluate_counted(values, cost_max=cost_max)[0]
+
+    def evaluate_counted(self, values: Mapping[str, Any], *, cost_max: int = PER_CALL_MAX) -> tuple[Any, int]:
+        """Its value and what it cost, for callers with a limit for several expressions together."""
+        frame: list[Any] = [None] * self._frame_size
+        frame[SPENT], frame[LIMIT] = self._cost, cost_max
+        for name, place in self._places:
+            try:
+                frame[place] = values[name]
+            except KeyError:
+                raise EvaluationError(f"no such attribute(s): {name}") from None
+        value = self._run(frame)
+        if frame[SPENT] > cost_max:
+            raise CostExceeded
+        return value, frame[SPENT]
+
+
+def compile(expression: str, variables: Mapping[str, Type], *, result: Type | None = None) -> Program:
+    """The program of an expression over variables of these types. The same question gets the same program again.
+
+    With `result`, the expression must give that type. Raises CompileError, whose text is cel-go's, and WrongResult.
+    """
+    return _compiled(expression, tuple(sorted(variables.items(), key=lambda item: item[0])), result)
+
+
+@lru_cache(maxsize=CACHED_MAX)
+def _compiled(expression: str, variables: tuple[tuple[str, Type], ...], result: Type | None) -> Program:
+    root = parse(expression)
+    found = check(expression, root, dict(variables), FUNCTIONS)
+    if result is not None and found != result:
+        raise WrongResult(expression, str(result), str(found))
+    return Program(expression, root, found)

@@ -1,0 +1,123 @@
+"""The parts of an expression, as the parser leaves them and the checker completes them.
+
+Every part knows where it was written. Macros are gone by now: `x.all(e, ...)` is a Comprehension, and what only names a
+value for a while is a Bind. The checker fills in `type`, and which overloads of its function a Call may mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from hardpoint.machinery.cel.types import DYN, Type
+
+if TYPE_CHECKING:
+    from hardpoint.machinery.cel.functions import Overload
+
+
+@dataclass(slots=True)
+class Node:
+    """Any part."""
+
+    position: int
+    type: Type = field(default=DYN, init=False)
+
+
+@dataclass(slots=True)
+class Literal(Node):
+    value: Any
+
+
+@dataclass(slots=True)
+class Ident(Node):
+    """A variable, or the name of a type; then `value` is that type."""
+
+    name: str
+    value: Type | None = field(default=None, init=False)
+
+
+@dataclass(slots=True)
+class Select(Node):
+    """A field of an object or a key of a map; `has(...)` only asks whether it is there."""
+
+    operand: Node
+    field: str
+    is_test: bool = False
+
+
+@dataclass(slots=True)
+class Call(Node):
+    """A function or an operator. `target` is what stands before the dot."""
+
+    function: str
+    target: Node | None
+    arguments: list[Node]
+    overloads: tuple[Overload, ...] = field(default=(), init=False)
+
+    @property
+    def operands(self) -> list[Node]:
+        return self.arguments if self.target is None else [self.target, *self.arguments]
+
+
+@dataclass(slots=True)
+class Entry:
+    """A key and a value of a map or object; left out if it `is_optional` and has no value."""
+
+    position: int
+    key: Node
+    value: Node
+    is_optional: bool
+
+
+@dataclass(slots=True)
+class ListOf(Node):
+    items: list[Node]
+    optionals: frozenset[int]
+    """Which items are left out if they have no value."""
+
+
+@dataclass(slots=True)
+class MapOf(Node):
+    entries: list[Entry]
+
+
+@dataclass(slots=True)
+class ObjectOf(Node):
+    """`Name{field: value}`. The keys are literals."""
+
+    name: str
+    entries: list[Entry]
+
+
+class Loop(Enum):
+    """What a comprehension makes of its range."""
+
+    ALL = "all"
+    EXISTS = "exists"
+    EXISTS_ONE = "exists_one"
+    LIST = "map"
+    FILTER = "filter"
+    MAP = "transformMap"
+    MAP_ENTRIES = "transformMapEntry"
+
+
+@dataclass(slots=True)
+class Comprehension(Node):
+    """Goes through a list, or the keys of a map; with `second`, through indices or keys together with their values."""
+
+    loop: Loop
+    range: Node
+    first: str
+    second: str | None
+    condition: Node | None
+    body: Node
+
+
+@dataclass(slots=True)
+class Bind(Node):
+    """Evaluates `body` with `name` standing for `value`."""
+
+    name: str
+    value: Node
+    body: Node

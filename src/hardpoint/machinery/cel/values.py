@@ -1,0 +1,182 @@
+"""Values while an expression is evaluated, and the rules that hold for all of them: equality, order, size, type.
+
+Most are plain Python: None, bool, int, float, str, bytes, list, dict; objects are dicts too. What Python lacks is here:
+unsigned integers, points and lengths of time in nanoseconds, optionals. Python takes True for 1, CEL does not, so that
+containers are compared by `equal`, never by `==`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hardpoint.machinery.cel.errors import EvaluationError
+
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+UINT_MAX = 2**64 - 1
+TIMESTAMP_MIN, TIMESTAMP_MAX = -62_135_596_800 * 10**9, 253_402_300_800 * 10**9 - 1
+
+
+class UInt(int):
+    """An unsigned 64-bit integer. Arithmetic on it gives a plain int, which the operators check and wrap again."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    nanoseconds: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Timestamp:
+    """Nanoseconds since 1970 in UTC, within the years 1 to 9999."""
+
+    nanoseconds: int
+
+
+class Optional:
+    """A value that may be missing. `NONE` is the one that is."""
+
+    __slots__ = ("_value", "has_value")
+
+    def __init__(self, value: Any, has_value: bool = True) -> None:
+        self._value = value
+        self.has_value = has_value
+
+    def value(self) -> Any:
+        """Raises EvaluationError if there is none."""
+        if not self.has_value:
+            raise EvaluationError("optional.none() dereference")
+        return self._value
+
+
+NONE: Final = Optional(None, has_value=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeValue:
+    """What `type(x)` gives."""
+
+    name: str
+
+
+class Opaque:
+    """A value that only functions look into. Subclasses say which type they are, and compare as Python does."""
+
+    type_name: str
+    size = 1
+
+    __slots__ = ()
+
+
+_NAMES: dict[type, str] = {
+    type(None): "null_type",
+    bool: "bool",
+    int: "int",
+    UInt: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    list: "list",
+    dict: "map",
+    Duration: "google.protobuf.Duration",
+    Timestamp: "google.protobuf.Timestamp",
+    Optional: "optional_type",
+    TypeValue: "type",
+}
+_NUMBERS = frozenset((int, UInt, float))
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's type, as `type()` and error messages have it."""
+    name = _NAMES.get(type(value))
+    return name if name is not None else getattr(value, "type_name", type(value).__name__)
+
+
+def equal(left: Any, right: Any) -> bool:
+    """Numbers are equal across their types; everything else needs the same type on both sides."""
+    kind, other = type(left), type(right)
+    if kind is list:
+        return other is list and len(left) == len(right) and all(map(equal, left, right))
+    if kind is dict:
+        return other is dict and len(left) == len(right) and all(_has_equal(right, *entry) for entry in left.items())
+    if kind is Optional:
+        return other is Optional and _equal_optionals(left, right)
+    return (kind is other or (kind in _NUMBERS and other in _NUMBERS)) and bool(left == right)
+
+
+def _has_equal(mapping: dict[Any, Any], key: Any, value: Any) -> bool:
+    found = find(mapping, key)
+    return found is not MISSING and equal(value, found)
+
+
+def _equal_optionals(left: Optional, right: Optional) -> bool:
+    if left.has_value and right.has_value:
+        return equal(left.value(), right.value())
+    return left.has_value == right.has_value
+
+
+class _Missing:
+    """Stands for what a map does not have."""
+
+
+MISSING: Final = _Missing()
+
+
+def find(mapping: dict[Any, Any], key: Any) -> Any:
+    """The value of a key, or MISSING. Keys of a map are of one type, so that the first tells whether they are bools."""
+    if type(key) is str:
+        return mapping.get(key, MISSING)
+    if type(key) not in _KEYS:
+        raise EvaluationError(f"unsupported key type: {type_name(key)}")
+    found = mapping.get(key, MISSING)
+    if found is not MISSING and (type(key) is bool) is not (type(next(iter(mapping))) is bool):
+        return MISSING
+    return found
+
+
+_KEYS = frozenset((bool, int, UInt, float))
+
+
+def is_in(value: Any, container: Any) -> bool:
+    """`value in list` or `key in map`."""
+    if type(container) is dict:
+        return find(container, value) is not MISSING
+    if type(value) is str:
+        return value in container
+    return any(equal(value, item) for item in container)
+
+
+def size_of(value: Any) -> int:
+    """How big a value is for those who count costs: characters, items, entries; 1 for all else."""
+    kind = type(value)
+    if kind is str or kind is list or kind is dict or kind is bytes:
+        return len(value)
+    if kind is Optional:
+        return size_of(value.value()) if value.has_value else 1
+    return value.size if isinstance(value, Opaque) else 1
+
+
+def checked_int(value: int) -> int:
+    if INT_MIN <= value <= INT_MAX:
+        return value
+    raise EvaluationError("integer overflow")
+
+
+def checked_uint(value: int) -> UInt:
+    if 0 <= value <= UINT_MAX:
+        return UInt(value)
+    raise EvaluationError("unsigned integer overflow")
+
+
+def checked_duration(nanoseconds: int) -> Duration:
+    if INT_MIN <= nanoseconds <= INT_MAX:
+        return Duration(nanoseconds)
+    raise EvaluationError("duration overflow")
+
+
+def checked_timestamp(nanoseconds: int) -> Timestamp:
+    if TIMESTAMP_MIN <= nanoseconds <= TIMESTAMP_MAX:
+        return Timestamp(nanoseconds)
+    raise EvaluationError("timestamp overflow")
