@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from hardpoint.apiserver.authorization.contract import NO_OPINION, Authorizer, Decision, Opinion, Question
+from hardpoint.apiserver.authorization.contract import NO_OPINION, Authorizer, Decision, Known, Opinion, Question
 from hardpoint.apiserver.authorization.node_following import ATTACHMENTS, CERTIFICATES, SLICES, FollowedGraph
 from hardpoint.apiserver.authorization.node_identity import node_of
 from hardpoint.machinery import fields
 from hardpoint.machinery.fielderrors import quote
+from hardpoint.machinery.messages import User
 
 LEASES = "kube-node-lease"
 """The namespace of the nodes' heartbeats."""
@@ -78,6 +79,12 @@ class NodeAuthorizer:
         if not target.subresource and question.verb in _ALIKE.get(resource, ()):
             return _ALLOWED
         return NO_OPINION
+
+    async def rules_for(self, user: User, namespace: str) -> Known:
+        """Nothing that could be listed: what a node may do depends on its pods."""
+        if node_of(user) is None:
+            return Known()
+        return Known(incomplete=True, error="node authorizer does not support user rule resolution")
 
     async def _related(self, node: str, question: Question) -> Decision:
         name, target = _name(question), question.target
