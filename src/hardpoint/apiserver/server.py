@@ -96,7 +96,7 @@ class ApiServer:
             authentication=assemble(self._authentication, self._account_keys, reader, self.hub, now),
             token_issuer=TokenIssuer(accounts, self._account_keys, self._authentication.audiences, now),
             authorization=self._authorization,
-            admission=Chain(StoreReader(store)),
+            admission=Chain(StoreReader(store), self._authorization),
             allotters={"services": ServiceAllotter(store, lambda: format_time(now()))},
             guards={f"{plural}.{RBAC}": escalation for plural in _ROLES},
             now=now,

@@ -28,6 +28,7 @@ async def create(call: Call) -> Response:
     """POST serviceaccounts/x/token."""
     options = write_options(call.request.query, kind="CreateOptions")
     request = bodies.read(call, f"{GROUP}/v1", KIND, field_validation=options.field_validation)
+    await call.services.admission.mutate(_attributes(call, request, dry_run=options.dry_run))
     account = await _account(call, request)
     _complete(call, request, account)
     wrong = _wrong(request["spec"])
