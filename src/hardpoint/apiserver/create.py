@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hardpoint.apiserver import answers, bodies, objectmeta
+from hardpoint.apiserver import answers, bodies, managers, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.emptiness import as_given
@@ -30,12 +30,12 @@ async def create(call: Call) -> Response:
     return await create_object(call, obj, options)
 
 
-async def create_object(call: Call, obj: Json, options: WriteOptions) -> Response:
-    """Create a decoded object, or say why not."""
+async def create_object(call: Call, obj: Json, options: WriteOptions, *, is_tracked: bool = False) -> Response:
+    """Create a decoded object, or say why not. One that `is_tracked` has its managedFields already."""
     metadata = obj["metadata"]
     objectmeta.put_in_namespace(call.kind, obj, call.target.namespace)
     is_generated = not metadata.get("name") and bool(metadata.get("generateName"))
-    await prepare(call, obj, options)
+    await prepare(call, obj, options, is_tracked=is_tracked)
     for _ in range(NAME_ATTEMPTS if is_generated else 1):
         try:
             return answers.one(call, await _commit(call, obj, options), status=201)
@@ -47,11 +47,14 @@ async def create_object(call: Call, obj: Json, options: WriteOptions) -> Respons
     raise await _exists(call, obj)
 
 
-async def prepare(call: Call, obj: Json, options: WriteOptions) -> None:
-    """Make the object what would be stored: defaults, admission, the server's fields, validation."""
+async def prepare(call: Call, obj: Json, options: WriteOptions, *, is_tracked: bool = False) -> None:
+    """Make the object what would be stored: defaults, managers, admission, the server's fields, validation."""
     kind, admission = call.kind, call.services.admission
     defaults.apply(kind, obj)
     objectmeta.without_repeated_owners(obj, call.warnings)
+    objectmeta.wipe(obj)
+    if not is_tracked:
+        managers.track(call, obj, None, options)
     attributes = Attributes(
         kind=kind,
         operation="CREATE",

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from hardpoint.apiserver.traits import TRACKS_CHANGES, has_status, tracks_generation
-from hardpoint.machinery import errors
+from hardpoint.machinery import errors, fielderrors
 from hardpoint.machinery.kinds import Kind
 
 Json = dict[str, Any]
@@ -21,7 +21,6 @@ _SERVERS_OWN = (
     "deletionGracePeriodSeconds",
     "deletionTimestamp",
     "generation",
-    "managedFields",
     "selfLink",
     "uid",
 )
@@ -81,13 +80,18 @@ def without_repeated_owners(obj: Json, warnings: list[str]) -> None:
         warnings.append(f"{_REPEATED_OWNERS}: {', '.join(repeated)}")
 
 
+def wipe(obj: Json) -> None:
+    """Take out what only the server may say about an object that is to be created."""
+    for name in _SERVERS_OWN:
+        obj["metadata"].pop(name, None)
+
+
 def begin(kind: Kind, obj: Json, *, now: str) -> None:
     """Fill the server's own fields of an object that is about to be created."""
     metadata = obj["metadata"]
     if metadata.pop("resourceVersion", None):
         raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
-    for name in _SERVERS_OWN:
-        metadata.pop(name, None)
+    wipe(obj)
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = generated_name(metadata["generateName"])
     metadata["uid"] = new_uid()
@@ -107,6 +111,14 @@ def check_name(obj: Json, name: str) -> None:
         raise errors.bad_request(f"the name of the object ({said}) does not match the name on the URL ({name})")
 
 
+def check_uid_kept(kind: Kind, obj: Json, old: Json) -> None:
+    """Another uid is a conflict in a PUT, but in a patch it is a change of what cannot change. Raises 422."""
+    said, metadata = obj["metadata"].get("uid"), old["metadata"]
+    if said and said != metadata.get("uid"):
+        wrong = fielderrors.invalid("metadata.uid", said, "field is immutable")
+        raise errors.invalid(kind.qualified, metadata["name"], [wrong])
+
+
 def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -> None:
     """Keep the server's own fields of an object that is about to replace `old`. Raises 400 or 409."""
     metadata, before = obj["metadata"], old["metadata"]
@@ -117,7 +129,6 @@ def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {before.get('uid')}"
         raise errors.conflict(kind.resource, name, why)
     metadata.pop("selfLink", None)
-    metadata.pop("managedFields", None)
     for field in _KEPT_ON_UPDATE:
         if field in before:
             metadata[field] = before[field]

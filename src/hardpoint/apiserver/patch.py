@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hardpoint.apiserver import bodies
+from hardpoint.apiserver import bodies, objectmeta
+from hardpoint.apiserver.apply import MEDIA_TYPE as APPLY_PATCH
+from hardpoint.apiserver.apply import apply
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import Successor, replace
@@ -25,9 +27,8 @@ Json = dict[str, Any]
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
-APPLY_PATCH = "application/apply-patch+yaml"
-OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
-MEDIA_TYPES = frozenset((*OFFERED, APPLY_PATCH))
+OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+MEDIA_TYPES = frozenset(OFFERED)
 OPERATIONS_MAX = 10_000
 
 
@@ -35,6 +36,8 @@ async def patch(call: Call) -> Response:
     media = bodies.media_type(call.request.headers.get("content-type", ""))
     if media not in OFFERED:
         raise errors.unsupported_media_type(OFFERED)
+    if media == APPLY_PATCH:
+        return await apply(call)
     options = write_options(call.request.query, kind="PatchOptions")
     if options.force is not None:
         wrong = fielderrors.forbidden("force", "may not be specified for non-apply patch")
@@ -47,17 +50,10 @@ def successor(call: Call, media: str, options: WriteOptions) -> Successor:
 
     async def patched(old: Json) -> Json:
         new = apply_patch(call, media, old, call.kind.api_version, call.kind.kind, options)
-        _check_uid(call, new["metadata"].get("uid"), old["metadata"].get("uid"))
+        objectmeta.check_uid_kept(call.kind, new, old)
         return new
 
     return patched
-
-
-def _check_uid(call: Call, said: str | None, uid: str | None) -> None:
-    """Another uid is a conflict in a PUT, but in a patch it is a change of what cannot change. Raises 422."""
-    if said and said != uid:
-        wrong = fielderrors.invalid("metadata.uid", said, "field is immutable")
-        raise errors.invalid(call.kind.qualified, call.target.name, [wrong])
 
 
 def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, options: WriteOptions) -> Json:

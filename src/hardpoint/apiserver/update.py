@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from hardpoint.apiserver import answers, bodies, objectmeta
+from hardpoint.apiserver import answers, bodies, managers, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.create import create_object
@@ -38,7 +38,8 @@ async def update(call: Call) -> Response:
     obj = bodies.read(call, kind.api_version, kind.kind, field_validation=options.field_validation)
 
     async def successor(_: Json) -> Json:
-        return obj
+        # The metadata of each attempt is its own: what one found about managers is not what the client said.
+        return {**obj, "metadata": dict(obj["metadata"])}
 
     if kind.known_as in CREATED_BY_UPDATE and not call.subresource and await call.services.store.get(call.key) is None:
         objectmeta.check_name(obj, call.target.name)
@@ -46,17 +47,26 @@ async def update(call: Call) -> Response:
     return await replace(call, successor, options, keeps_version=True)
 
 
-async def replace(call: Call, successor: Successor, options: WriteOptions, *, keeps_version: bool = False) -> Response:
+async def replace(
+    call: Call, successor: Successor, options: WriteOptions, *, keeps_version: bool = False, is_tracked: bool = False
+) -> Response:
     """Store what `successor` makes of the object and answer with it.
 
     The successor's resourceVersion, if it has one, is a precondition; with `keeps_version` a kind may insist on it.
+    One that `is_tracked` has its managedFields already.
     """
-    written = await replace_object(call, successor, options, keeps_version=keeps_version)
+    written = await replace_object(call, successor, options, keeps_version=keeps_version, is_tracked=is_tracked)
     return answers.one(call, written)
 
 
 async def replace_object(
-    call: Call, successor: Successor, options: WriteOptions, *, keeps_version: bool = False, raw: bool = False
+    call: Call,
+    successor: Successor,
+    options: WriteOptions,
+    *,
+    keeps_version: bool = False,
+    is_tracked: bool = False,
+    raw: bool = False,
 ) -> bytes:
     """As `replace`, but returns the wire form of the object.
 
@@ -72,7 +82,7 @@ async def replace_object(
         said_version = new["metadata"].get("resourceVersion")
         _check_version(call, new, old, required=keeps_version)
         if not raw:
-            await _prepare(call, new, old, options)
+            await _prepare(call, new, old, options, is_tracked)
         try:
             return await _commit(call, new, old, found, options)
         except Mismatch as lost:
@@ -91,10 +101,12 @@ def _check_version(call: Call, new: Json, old: Json, *, required: bool) -> None:
         raise errors.invalid(call.kind.resource, call.target.name, [why])
 
 
-async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions) -> None:
+async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions, is_tracked: bool) -> None:
     kind, admission = call.kind, call.services.admission
     defaults.apply(kind, new)
     objectmeta.without_repeated_owners(new, call.warnings)
+    if not is_tracked:
+        managers.track(call, new, old, options)
     attributes = Attributes(
         kind=kind,
         operation="UPDATE",
@@ -139,7 +151,7 @@ async def _commit(call: Call, new: Json, old: Json, found: KeyValue, options: Wr
 
 async def _write(call: Call, new: Json, old: Json, found: KeyValue, options: WriteOptions) -> bytes:
     store, place = call.services.store, call.place
-    if new == old:
+    if new == old or managers.only_times_differ(new, old):
         return place.wire(found.value, found.revision)
     if options.dry_run:
         return encode(new)

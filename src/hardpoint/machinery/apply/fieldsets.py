@@ -10,7 +10,7 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hardpoint.machinery.apply import elements
@@ -21,8 +21,6 @@ Path = tuple[str, ...]
 
 LEAF: FieldSet = {}
 """A member with nothing below it. Shared: it must stay empty."""
-ANYTHING = "*"
-"""In a pattern: whatever the element is."""
 
 
 def is_member(node: FieldSet) -> bool:
@@ -136,22 +134,7 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
     return shared
 
 
-def matching(fields: FieldSet, pattern: FieldSet) -> FieldSet:
-    """What is on the way to a path of the pattern, or below it; `*` in a pattern stands for any element."""
-    if not pattern:
-        return fields
-    kept = {}
-    for element, node in fields.items():
-        below = pattern.get(element, pattern.get(ANYTHING))
-        if below is None or element == SELF:
-            continue
-        rest = _node(matching(node, below) if node else {}, is_member(node))
-        if rest is not None:
-            kept[element] = rest
-    return kept
-
-
-def _below(one: FieldSet, other: FieldSet, subtract: Any) -> FieldSet:
+def _below(one: FieldSet, other: FieldSet, subtract: Callable[[FieldSet, FieldSet], FieldSet | None]) -> FieldSet:
     """The elements below `one`, each with what is left of it; those with nothing left are dropped."""
     left: FieldSet = {}
     for element, node in one.items():
@@ -168,7 +151,7 @@ def _node(below: FieldSet, member: bool) -> FieldSet | None:
     """A node of what is below it, and of whether it is a member; None if it is neither."""
     if not member:
         return below or None
-    return {SELF: LEAF, **below} if below and SELF not in below else below
+    return {SELF: LEAF, **below} if below else LEAF
 
 
 class BadFields(ValueError):

@@ -21,7 +21,8 @@ _SCALARS: Mapping[str, Type] = {
     known.TIME: _SCALAR,
     known.MICRO_TIME: _SCALAR,
     known.QUANTITY: _SCALAR,
-    known.INT_OR_STRING: _SCALAR,
+    # To OpenAPI this is a value of no type; that it is a number or a text is for decoding to say.
+    known.INT_OR_STRING: DEDUCED,
     **dict.fromkeys(known.AS_THEY_ARE, DEDUCED),
     "apimachinery.pkg.runtime.RawExtension": UNTYPED,
     **dict.fromkeys(known.LISTS_OF_STRINGS, Type(list=ListType(lambda: _STRING, is_atomic=True))),

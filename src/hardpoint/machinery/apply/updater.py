@@ -22,8 +22,8 @@ from hardpoint.machinery.apply.removing import remove
 from hardpoint.machinery.apply.types import Type
 
 Json = dict[str, Any]
-Keep = Callable[[FieldSet, str], FieldSet]
-"""What an endpoint lets a client manage of a set of fields, in an apiVersion."""
+Keep = Callable[[FieldSet], FieldSet]
+"""What an endpoint lets a client manage of a set of fields."""
 
 
 class Versions(Protocol):
@@ -74,7 +74,7 @@ class Updater:
         """The object after `config` was applied to it, and who manages what then. Raises Conflicts."""
         current = dict(self._current(managed))
         last = current.get(identity)
-        fields = self.keep(claims(self.type, config), self.api_version)
+        fields = self.keep(claims(self.type, config))
         current[identity] = Entry(self.api_version, fields, last.time if last else None)
         merged = merge(self.type, live, config)
         if last is not None and (last.fields != fields or last.api_version != self.api_version):
@@ -162,4 +162,4 @@ class _Changes:
         live, new = self._live, self._new
         if api_version != self._updater.api_version:
             live, new = versions.convert(live, api_version), versions.convert(new, api_version)
-        return compare(kind, live, new).filtered(lambda fields: self._updater.keep(fields, api_version))
+        return compare(kind, live, new).filtered(self._updater.keep)

@@ -42,6 +42,8 @@ class Structure:
     ) -> None:
         self.schema: Json = schema or {}
         """The version's `openAPIV3Schema` as it is stored, not to be changed; empty if it has none."""
+        self.preserves_unknown = preserves_unknown
+        """Whether fields that the schema does not name are kept."""
         self.columns = columns
         """Its `additionalPrinterColumns`."""
         self.scale = scale

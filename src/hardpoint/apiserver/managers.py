@@ -1,0 +1,140 @@
+"""Who manages the fields of what is written: every write passes here, after its defaults and before its admission.
+
+What apply must know about a kind is made when the kind is first written, and kept as long as the kind is served.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.options import WriteOptions
+from hardpoint.apiserver.registry import Registry
+from hardpoint.apiserver.resets import reset_fields
+from hardpoint.machinery import conversion, shapes
+from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, fieldsets, of_schema, of_shape
+from hardpoint.machinery.apply.updater import Keep
+from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.structural import Structure
+from hardpoint.machinery.timestamps import format_time
+
+Json = dict[str, Any]
+
+NAME_LENGTH_MAX = 128
+
+
+def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> None:
+    """Give an object that is about to be stored its managedFields."""
+    said = new["metadata"].get("managedFields")
+    if said is None and _forgets_all(call.given):
+        new["metadata"]["managedFields"] = []
+    try:
+        tracker = tracker_of(call.services.registry, call.kind, call.target.subresource)
+        tracker.track(old, new, manager_of(call, options), format_time(call.services.now()))
+    except BadItem:
+        # Items that cannot be told apart have no owners; validation has the last word about them.
+        if kept := old["metadata"].get("managedFields") if old else said:
+            new["metadata"]["managedFields"] = kept
+
+
+def _forgets_all(given: Any) -> bool:
+    """Whether a client sent an empty list of managers, of which decoding leaves nothing."""
+    metadata = given.get("metadata") if isinstance(given, dict) else None
+    return isinstance(metadata, dict) and metadata.get("managedFields") == []
+
+
+def manager_of(call: Call, options: WriteOptions) -> str:
+    """The name of who writes: as it says, or as its User-Agent begins."""
+    return options.field_manager or _from_agent(call.request.headers.get("user-agent", ""))
+
+
+@lru_cache(maxsize=256)
+def _from_agent(agent: str) -> str:
+    name = "".join(letter for letter in agent.partition("/")[0] if letter.isprintable())
+    return name.encode()[:NAME_LENGTH_MAX].decode(errors="ignore")
+
+
+def only_times_differ(new: Json, old: Json) -> bool:
+    """Whether all that a write would change is when somebody last changed something."""
+    ours, theirs = new["metadata"].get("managedFields"), old["metadata"].get("managedFields")
+    if not ours or not theirs or ours == theirs or entries.without_times(ours) != entries.without_times(theirs):
+        return False
+    return {**new, "metadata": {**new["metadata"], "managedFields": theirs}} == old
+
+
+def tracker_of(registry: Registry, kind: Kind, subresource: str) -> Tracker:
+    """Follows the writes through one endpoint of a kind."""
+    if kind.structure is None:
+        return _tracker(kind, subresource)
+    return _custom_tracker(registry, kind, kind.structure, subresource)
+
+
+@lru_cache(maxsize=512)
+def _tracker(kind: Kind, subresource: str) -> Tracker:
+    shape = shapes.shape(kind.api_version, kind.kind)
+    empty = shape.decode({"apiVersion": kind.api_version, "kind": kind.kind}).object
+    return Tracker(Updater(BuiltInVersions(kind), kind.api_version, _keep(kind, subresource)), empty, subresource)
+
+
+@lru_cache(maxsize=4096)
+def _custom_tracker(registry: Registry, kind: Kind, _: Structure, subresource: str) -> Tracker:
+    """As long as the kind has this structure: an equal kind may have another one tomorrow."""
+    empty = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}}
+    versions = CustomVersions(registry, kind)
+    return Tracker(Updater(versions, kind.api_version, _keep(kind, subresource)), empty, subresource)
+
+
+def _keep(kind: Kind, subresource: str) -> Keep:
+    reset = reset_fields(kind, subresource)
+    return lambda fields: fieldsets.without(fields, reset)
+
+
+class BuiltInVersions:
+    """The versions of a built-in kind; few have more than one."""
+
+    may_change = False
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind.kind
+        self._types: dict[str, Type | None] = {}
+
+    def type_of(self, api_version: str) -> Type | None:
+        if api_version not in self._types:
+            shape = shapes.find(api_version, self._kind)
+            self._types[api_version] = of_shape(shape) if shape is not None else None
+        return self._types[api_version]
+
+    def convert(self, obj: Json, api_version: str) -> Json:
+        source, target = (_face(version, self._kind) for version in (obj["apiVersion"], api_version))
+        convert = conversion.between(source, target)
+        # Whatever Go converts has the zeros that the target writes.
+        return shapes.shape(api_version, self._kind).decode(convert(obj)).object if convert is not None else obj
+
+
+class CustomVersions:
+    """The versions of a custom resource that are served now; they differ in nothing but their name."""
+
+    may_change = True
+
+    def __init__(self, registry: Registry, kind: Kind) -> None:
+        self._registry = registry
+        self._group, self._plural = kind.group, kind.plural
+
+    def type_of(self, api_version: str) -> Type | None:
+        group, _, version = api_version.rpartition("/")
+        kind = self._registry.find(group, version, self._plural) if group == self._group else None
+        return _custom_type(kind.structure) if kind is not None and kind.structure is not None else None
+
+    def convert(self, obj: Json, api_version: str) -> Json:
+        return obj if obj["apiVersion"] == api_version else {**obj, "apiVersion": api_version}
+
+
+@lru_cache(maxsize=4096)
+def _custom_type(structure: Structure) -> Type:
+    return of_schema(structure.schema, preserves_unknown=structure.preserves_unknown)
+
+
+def _face(api_version: str, kind: str) -> conversion.Face:
+    group, _, version = api_version.rpartition("/")
+    return group, version, kind
