@@ -16,7 +16,7 @@ import os
 import resource
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,8 +30,9 @@ from hardpoint.apiserver.server import ApiServer
 from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler, User
+from hardpoint.machinery.signingrequests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING
 from hardpoint.serving import bind, serve
-from hardpoint.serving.certificates import Pki
+from hardpoint.serving.certificates import Authority, Pki
 from hardpoint.serving.peers import Peers
 from hardpoint.serving.tls import certificates_in, serving_context
 from hardpoint.store.contract import Store
@@ -157,7 +158,8 @@ class Cluster:
         stack.push_async_callback(asyncio.wait, [warming])
         if CONTROLLER_MANAGER in options.components:
             root_ca = pki.certificate("server-ca").read_text()
-            await stack.enter_async_context(_controlled(api.handle, root_ca, self._now))
+            authorities = _authorities(pki, options.serving)
+            await stack.enter_async_context(_controlled(api.handle, root_ca, authorities, self._now))
 
     async def _open_store(self, address: str) -> Store:
         options = self.options
@@ -200,7 +202,9 @@ class Cluster:
 
 
 @asynccontextmanager
-async def _controlled(handle: Handler, root_ca: str, now: Callable[[], datetime]) -> AsyncIterator[None]:
+async def _controlled(
+    handle: Handler, root_ca: str, authorities: Mapping[str, Authority], now: Callable[[], datetime]
+) -> AsyncIterator[None]:
     """Run the controllers until left, beginning when there is nothing else to do: nobody waits for them."""
 
     async def control() -> None:
@@ -208,7 +212,7 @@ async def _controlled(handle: Handler, root_ca: str, now: Callable[[], datetime]
         from hardpoint.controllers.manager import ControllerManager
 
         client = Client.in_process(handle, User("system:kube-controller-manager", (MASTERS,)))
-        await ControllerManager(client, root_ca=root_ca, now=now).run()
+        await ControllerManager(client, root_ca=root_ca, authorities=authorities, now=now).run()
 
     async with asyncio.TaskGroup() as tasks:
         controlling = tasks.create_task(control(), name=CONTROLLER_MANAGER)
@@ -216,6 +220,14 @@ async def _controlled(handle: Handler, root_ca: str, now: Callable[[], datetime]
             yield
         finally:
             controlling.cancel()
+
+
+def _authorities(pki: Pki, serving: ServingFiles | None) -> Mapping[str, Authority]:
+    """Who signs which requests. Users of an authority that is not the cluster's own are signed for by its owner."""
+    authorities = {KUBELET_SERVING: pki.authority("kubelet-ca")}
+    if serving is None:
+        authorities |= dict.fromkeys((CLIENT, KUBELET_CLIENT), pki.authority("client-ca"))
+    return authorities
 
 
 async def _restore(backup: Path, options: Options) -> None:

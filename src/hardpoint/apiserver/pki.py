@@ -1,7 +1,8 @@
 """The certificates of a cluster.
 
-Three authorities that never stand in for each other: `server-ca` for the API server's name, `client-ca` for users,
-`front-proxy-ca` for proxies that speak for users.
+Four authorities that never stand in for each other: `server-ca` for the API server's name, `client-ca` for users,
+`front-proxy-ca` for proxies that speak for users, `kubelet-ca` for the names of kubelets: what a node is called must
+not pass for what the API server is called.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def ensure(directory: Path, server_names: Iterable[str], now: datetime) -> Pki:
 def wanted(server_names: Iterable[str]) -> tuple[Wanted, ...]:
     """Every certificate of a cluster whose API server is reached under `server_names` too; issuers come first."""
     names = tuple(dict.fromkeys(("localhost", "127.0.0.1", "::1", *SERVICE_NAMES, SERVICE_ADDRESS, *server_names)))
-    authorities = ("server-ca", "client-ca", "front-proxy-ca")
+    authorities = ("server-ca", "client-ca", "front-proxy-ca", "kubelet-ca")
     return (
         *(Wanted(name, name, f"hardpoint-{name}", "authority", AUTHORITY_DAYS) for name in authorities),
         Wanted("apiserver", "server-ca", "kube-apiserver", "server", names=names),

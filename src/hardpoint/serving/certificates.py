@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -47,6 +47,14 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
+class Authority:
+    """An authority whose key is at hand: whoever holds this can vouch for others. PEM, both."""
+
+    certificate_pem: bytes
+    key_pem: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Pki:
     """The folder that holds them."""
 
@@ -57,6 +65,9 @@ class Pki:
 
     def key(self, name: str) -> Path:
         return self.directory / f"{name}.key"
+
+    def authority(self, name: str) -> Authority:
+        return Authority(self.certificate(name).read_bytes(), self.key(name).read_bytes())
 
 
 def ensure(directory: Path, wanted: Iterable[Wanted], now: datetime) -> Pki:
