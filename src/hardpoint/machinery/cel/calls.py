@@ -16,6 +16,8 @@ from hardpoint.machinery.cel.syntax import Call
 from hardpoint.machinery.cel.types import Kind, Type
 
 NO_SUCH_OVERLOAD = "no such overload"
+_CORE = frozenset(("size", "contains", "startsWith", "endsWith", "matches", "type", "dyn", "int", "uint", "double"))
+"""Functions of the language itself, which refuse a value without naming it; operators do so too."""
 _OPEN = (Kind.DYN, Kind.PARAMETER)
 
 
@@ -28,7 +30,7 @@ def call(node: Call, operands: Sequence[Step]) -> Step:
     if len(overloads) == 1 and not _is_open([operand.type for operand in node.operands], overloads[0]):
         function: Callable[..., Any] = overloads[0].run
     else:
-        function = _dispatcher(overloads)
+        function = _dispatcher(node.function, overloads)
     if isinstance(cost, int):
         return Step(_plain(function, runs), below + cost)
     return Step(_counted(function, runs, cost), below)
@@ -51,32 +53,33 @@ def _may_differ(type: Type, parameter: Type) -> bool:
     return type.kind in _OPEN or type.kind is Kind.NULL or any(map(_may_differ, type.parameters, parameter.parameters))
 
 
-def _dispatcher(overloads: Sequence[Overload]) -> Callable[..., Any]:
-    known: dict[tuple[str, ...], Callable[..., Any]] = {}
+def _dispatcher(name: str, overloads: Sequence[Overload]) -> Callable[..., Any]:
+    known: dict[tuple[str, ...], Callable[..., Any] | None] = {}
 
     def dispatch(*values: Any) -> Any:
         names = names_of(values)
-        run = known.get(names)
-        if run is None:
+        if names in known:
+            run = known[names]
+        else:
             run = known[names] = _find(overloads, names)
+        if run is None:
+            raise _refusal(name, names)
         try:
             return run(*values)
         except TypeError as cause:
             # A list or map that was declared to hold anything holds something that the function has no use for.
-            raise EvaluationError(NO_SUCH_OVERLOAD) from cause
+            raise _refusal(name, names) from cause
 
     return dispatch
 
 
-def _find(overloads: Sequence[Overload], names: tuple[str, ...]) -> Callable[..., Any]:
-    for overload in overloads:
-        if overload.takes(names):
-            return overload.run
-    return _refuse
+def _find(overloads: Sequence[Overload], names: tuple[str, ...]) -> Callable[..., Any] | None:
+    return next((overload.run for overload in overloads if overload.takes(names)), None)
 
 
-def _refuse(*_: Any) -> Any:
-    raise EvaluationError(NO_SUCH_OVERLOAD)
+def _refusal(name: str, names: Sequence[str]) -> EvaluationError:
+    is_core = not name[0].isalpha() or name in _CORE
+    return EvaluationError(NO_SUCH_OVERLOAD if is_core else f"{NO_SUCH_OVERLOAD}: {name}({', '.join(names)})")
 
 
 def _plain(function: Callable[..., Any], runs: Sequence[Run]) -> Run:

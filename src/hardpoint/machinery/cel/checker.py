@@ -11,6 +11,7 @@ from typing import Any
 
 from hardpoint.machinery.cel.errors import CompileError, EvaluationError, Mistake
 from hardpoint.machinery.cel.functions import Functions, Overload
+from hardpoint.machinery.cel.library.formatting import read_clauses
 from hardpoint.machinery.cel.syntax import (
     Bind,
     Call,
@@ -48,7 +49,7 @@ from hardpoint.machinery.cel.values import UInt
 
 MISTAKES_MAX = 100
 _LITERALS: dict[type, Type] = {bool: BOOL, int: INT, UInt: UINT, float: DOUBLE, str: STRING, bytes: BYTES}
-_LITERAL_ARGUMENTS = {"duration": 0, "timestamp": 0, "matches": 0}
+_TRIED = frozenset(("duration", "timestamp", "matches"))
 _TYPE_NAMES = {
     **NAMED,
     "list": list_of(DYN),
@@ -76,7 +77,7 @@ class _Checker:
         self._objects = _objects(variables.values())
         self._unifier = Unifier()
         self._seen: list[Node] = []
-        self._formatted: list[Node] = []
+        self._formatted: list[Call] = []
         self.mistakes: list[Mistake] = []
 
     def visit(self, node: Node) -> Type:
@@ -92,8 +93,10 @@ class _Checker:
         for node in self._seen:
             if isinstance(node, ListOf | MapOf) and id(node) not in exempt:
                 self._check_homogeneous(node)
-            elif isinstance(node, Call) and node.function in _LITERAL_ARGUMENTS:
+            elif isinstance(node, Call) and node.function in _TRIED:
                 self._check_literal(node)
+        for node in self._formatted:
+            self._check_format(node)
 
     def _wrong(self, position: int, message: str) -> Type:
         self.mistakes.append(Mistake(position, message))
@@ -204,7 +207,7 @@ class _Checker:
             if self._unifier.assign_all(operands, parameters):
                 matching.append(overload)
                 found = self._unifier.resolve(found)
-                result = found if result is None or result.is_dyn or result == found else DYN
+                result = found if result is None or result == found else DYN
         if result is None:
             return self._no_overload(node, operands)
         node.overloads = tuple(matching)
@@ -222,15 +225,15 @@ class _Checker:
             found = self.visit(item)
             if index in node.optionals:
                 found = self._unwrap(item, found)
-            joined = self._join(item, joined, found)
+            joined = self._join(joined, found)
         return list_of(self._unifier.fresh() if joined is None else joined)
 
     def _map(self, node: MapOf) -> Type:
         keys: Type | None = None
         values: Type | None = None
         for entry in node.entries:
-            keys = self._join(entry.key, keys, self.visit(entry.key))
-            values = self._join(entry.value, values, self._entry_value(entry))
+            keys = self._join(keys, self.visit(entry.key))
+            values = self._join(values, self._entry_value(entry))
         if keys is None or values is None:
             return map_of(self._unifier.fresh(), self._unifier.fresh())
         return map_of(keys, values)
@@ -244,12 +247,11 @@ class _Checker:
             self._mismatch(node.position, optional_of(found), found)
         return found.unwrapped
 
-    def _join(self, node: Node, previous: Type | None, found: Type) -> Type:
+    def _join(self, previous: Type | None, found: Type) -> Type:
         if previous is None:
             return found
-        if self._unifier.assign(previous, found):
-            return most_general(previous, found)
-        return self._mismatch(node.position, previous, found)
+        # What holds several types is found wrong later, where it is not to be formatted.
+        return most_general(previous, found) if self._unifier.assign(previous, found) else DYN
 
     def _object(self, node: ObjectOf) -> Type:
         known = self._objects.get(node.name.removeprefix("."))
@@ -367,6 +369,23 @@ class _Checker:
             node.overloads[0].run(*sample)
         except EvaluationError:
             self._wrong(place, f"invalid {node.function} argument")
+
+    def _check_format(self, node: Call) -> None:
+        """A template that is written out is compared with the values that are."""
+        template, values = node.target, node.arguments[0]
+        if not isinstance(template, Literal) or not isinstance(values, ListOf):
+            return
+        try:
+            clauses = [clause for clause in read_clauses(template.value) if clause.letter != "%"]
+        except EvaluationError as wrong:
+            self._wrong(node.position, str(wrong))
+            return
+        if len(clauses) > len(values.items):
+            self._wrong(node.position, f"index {len(values.items)} out of range")
+            return
+        for clause, value in zip(clauses, values.items, strict=False):
+            if problem := clause.problem(value.type.name):
+                self._wrong(value.position, problem)
 
 
 def _equivalent(first: Type, second: Type) -> bool:

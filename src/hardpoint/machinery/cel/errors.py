@@ -33,9 +33,17 @@ class WrongResult(CompileError):
 
     def __init__(self, expression: str, wanted: str, found: str) -> None:
         super().__init__(expression, ())
-        self.args = (f"must evaluate to {wanted}",)
+        self.args = (f"must evaluate to {wanted} but got {found}",)
         self.wanted = wanted
         self.found = found
+
+
+class BadConstant(CompileError):
+    """An expression with a part that needs no variables, and fails."""
+
+    def __init__(self, expression: str, failure: str) -> None:
+        super().__init__(expression, ())
+        self.args = (failure,)
 
 
 class EvaluationError(HardpointError):

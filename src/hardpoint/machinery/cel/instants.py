@@ -64,7 +64,7 @@ def _zone(name: str) -> tzinfo:
 
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         raise EvaluationError(f"unknown time zone {name}") from None
 
 

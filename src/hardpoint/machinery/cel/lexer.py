@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hardpoint.machinery.cel.errors import CompileError, Mistake
+from hardpoint.machinery.cel.errors import Mistake
 
 _ESCAPE = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
 _QUOTED = (
@@ -29,6 +29,8 @@ _TOKEN = re.compile(
 )
 _SIMPLE_ESCAPES = dict(zip("abfnrtv\"'\\?`", "\a\b\f\n\r\t\v\"'\\?`", strict=True))
 _ESCAPED = re.compile(_ESCAPE)
+# A quoted text that goes wrong: up to the end of its line, or to what is no escape.
+_UNFINISHED = re.compile(rf"[bBrR]{{0,2}}(?:\"(?:{_ESCAPE}|[^\\\"\n\r])*+|'(?:{_ESCAPE}|[^\\'\n\r])*+)(?:\\.)?")
 KEYWORDS = frozenset(("true", "false", "null", "in"))
 END = "<EOF>"
 
@@ -41,22 +43,26 @@ class Token(NamedTuple):
     position: int
 
 
-def tokens(expression: str) -> list[Token]:
-    """All tokens, the last one `<EOF>`. Raises CompileError."""
+def tokens(expression: str) -> tuple[list[Token], list[Mistake]]:
+    """All tokens, the last one `<EOF>`, and what was skipped because it is none."""
     found: list[Token] = []
+    mistakes: list[Mistake] = []
     position = 0
     while position < len(expression):
         match = _TOKEN.match(expression, position)
         if match is None:
-            wrong = expression[position:].split("\n", 1)[0] if expression[position] in "\"'" else expression[position]
-            raise CompileError(expression, [Mistake(position, f"Syntax error: token recognition error at: '{wrong}'")])
+            wrong = _UNFINISHED.match(expression, position)
+            text = wrong.group() if wrong else expression[position]
+            mistakes.append(Mistake(position, f"Syntax error: token recognition error at: '{text}'"))
+            position += len(text)
+            continue
         kind, text = match.lastgroup or "", match.group()
         if kind != "space":
             is_sign = kind == "sign" or text in KEYWORDS
             found.append(Token(text if is_sign else kind, text, position))
         position = match.end()
     found.append(Token(END, END, len(expression)))
-    return found
+    return found, mistakes
 
 
 def string_value(text: str) -> str:

@@ -10,7 +10,7 @@ from hardpoint.machinery.cel.costs import LIST
 from hardpoint.machinery.cel.errors import CostExceeded, EvaluationError
 from hardpoint.machinery.cel.frames import LIMIT, SPENT, Frame, Run, Step
 from hardpoint.machinery.cel.syntax import Loop
-from hardpoint.machinery.cel.values import MISSING, find
+from hardpoint.machinery.cel.values import MISSING, find, type_name
 
 # cel-go spells loops out with an accumulator; these are the costs of reading and testing it.
 _ALL_ROUND, _ALL_STOP = 3, 2
@@ -46,7 +46,7 @@ def _rounds(plan: Plan) -> Callable[[Frame], Iterable[Any]]:
             return enumerate(value) if is_pairs else value
         if type(value) is dict:
             return value.items() if is_pairs else value
-        raise EvaluationError(NO_SUCH_OVERLOAD)
+        raise EvaluationError(f"got '{type_name(value)}', expected iterable type")
 
     return run
 

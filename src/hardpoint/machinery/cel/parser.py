@@ -29,6 +29,10 @@ _RELATIONS = frozenset(("<", "<=", ">=", ">", "==", "!=", "in"))
 _OPERATORS = {sign: f"_{sign}_" for sign in ("<", "<=", ">=", ">", "==", "!=", "+", "-", "*", "/", "%")} | {"in": "@in"}
 _SUMS = frozenset("+-")
 _PRODUCTS = frozenset("*/%")
+_FOLLOWING = frozenset((END, "?", ":", "||", "&&", ".", "[", "]", "}", ",", *_OPERATORS))
+_STARTING = frozenset(
+    ("[", "{", "(", ".", "-", "!", "true", "false", "null", "float", "int", "uint", "string", "bytes")
+)
 _STARTS = (
     "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
 )
@@ -39,13 +43,17 @@ def parse(expression: str) -> Node:
     if len(expression) > LENGTH_MAX:
         message = f"expression code point size exceeds limit: size: {len(expression)}, limit {LENGTH_MAX}"
         raise CompileError(expression, [Mistake(-1, message)])
-    return _Parser(expression).whole()
+    parser = _Parser(expression)
+    node = parser.whole()
+    if parser.mistakes:
+        raise CompileError(expression, parser.mistakes)
+    return node
 
 
 class _Parser:
     def __init__(self, expression: str) -> None:
         self._expression = expression
-        self._tokens = tokens(expression)
+        self._tokens, self.mistakes = tokens(expression)
         self._index = 0
         self._depth = 0
 
@@ -75,11 +83,21 @@ class _Parser:
     def _expect(self, kind: str) -> Token:
         token = self._token
         if token.kind != kind:
-            raise self._wrong(token, f"Syntax error: mismatched input '{token.text}' expecting '{kind}'")
+            raise self._wrong(token, f"Syntax error: {self._unexpected(token, kind)}")
         return self._take()
 
+    def _unexpected(self, token: Token, kind: str) -> str:
+        """What ANTLR says: a token that would be right after the missing one stays, any other is in the way."""
+        if kind in "]}" or (kind == "," and token.kind != ")"):
+            closing = "')'" if kind == "," else f"'{kind}'"
+            return f"mismatched input '{token.text}' expecting {{{closing}, ','}}"
+        is_next = token.kind in _FOLLOWING if kind == ")" else token.kind in _STARTING
+        return (
+            f"missing '{kind}' at '{token.text}'" if is_next else f"mismatched input '{token.text}' expecting '{kind}'"
+        )
+
     def _wrong(self, token: Token, message: str) -> CompileError:
-        return CompileError(self._expression, [Mistake(token.position, message)])
+        return CompileError(self._expression, [*self.mistakes, Mistake(token.position, message)])
 
     def _expression_rule(self) -> Node:
         self._depth += 1
@@ -181,9 +199,8 @@ class _Parser:
         if token.kind == "escaped":
             return self._take()._replace(text=token.text[1:-1])
         if token.kind != "name":
-            found = "no viable alternative at input" if token.kind == END else f"mismatched input '{token.text}'"
-            told = f"{found} '.{token.text}'" if token.kind == END else f"{found} expecting IDENTIFIER"
-            raise self._wrong(token, f"Syntax error: {told}")
+            shown = "" if token.kind == END else token.text
+            raise self._wrong(token, f"Syntax error: no viable alternative at input '.{shown}'")
         return self._take()
 
     def _bracket(self, node: Node, position: int) -> Node:
@@ -291,9 +308,11 @@ class _Parser:
             case "int" | "uint" | "float":
                 return self._number(token)
         self._index -= 1
-        closing = "')', " if self._tokens[self._index - 1].kind == "(" and self._index else ""
-        expected = _STARTS.replace("'.', ", f"{closing}'.', ") if closing else _STARTS
-        raise self._wrong(token, f"Syntax error: mismatched input '{token.text}' expecting {{{expected}}}")
+        is_call = self._index > 0 and self._tokens[self._index - 1].kind == "("
+        expected = _STARTS.replace("'.', ", "')', '.', ") if is_call else _STARTS
+        is_extra = token.kind != END and self._tokens[self._index + 1].kind in (*_STARTING, "name")
+        word = "extraneous" if is_extra else "mismatched"
+        raise self._wrong(token, f"Syntax error: {word} input '{token.text}' expecting {{{expected}}}")
 
     def _text(self, token: Token) -> Node:
         try:

@@ -12,7 +12,7 @@ from typing import Any
 from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.costs import SELECT
 from hardpoint.machinery.cel.errors import EvaluationError
-from hardpoint.machinery.cel.frames import Frame, Step
+from hardpoint.machinery.cel.frames import SPENT, Frame, Step
 from hardpoint.machinery.cel.values import MISSING, NONE, Optional, UInt, find, type_name
 
 
@@ -25,8 +25,9 @@ def select(operand: Step, field: str) -> Step:
             found = value.get(field, MISSING)
             if found is not MISSING:
                 return found
-            raise EvaluationError(f"no such key: {field}")
-        return _through_optional(value, lambda inner: _present(inner, field))
+        elif type(value) is Optional:
+            return _through_optional(frame, value, field)
+        raise EvaluationError(f"no such key: {field}")
 
     return _further(operand, run)
 
@@ -35,9 +36,7 @@ def select_optional(operand: Step, field: str) -> Step:
     whole = operand.run
 
     def run(frame: Frame) -> Optional:
-        value = whole(frame)
-        inner = value.value() if type(value) is Optional and value.has_value else value
-        return _maybe(MISSING if inner is NONE else _get(inner, field))
+        return _maybe(frame, whole(frame), field)
 
     return _further(operand, run)
 
@@ -48,7 +47,7 @@ def index(operand: Step, key: Step) -> Step:
     def run(frame: Frame) -> Any:
         value, name = whole(frame), wanted(frame)
         if type(value) is Optional:
-            return _through_optional(value, lambda inner: _present(inner, name))
+            return _through_optional(frame, value, name)
         return _present(value, name)
 
     return _further(operand, run, key.cost)
@@ -58,9 +57,7 @@ def optional_index(operand: Step, key: Step) -> Step:
     whole, wanted = operand.run, key.run
 
     def run(frame: Frame) -> Optional:
-        value, name = whole(frame), wanted(frame)
-        inner = value.value() if type(value) is Optional and value.has_value else value
-        return _maybe(MISSING if inner is NONE else _get(inner, name))
+        return _maybe(frame, whole(frame), wanted(frame))
 
     return _further(operand, run, key.cost)
 
@@ -74,11 +71,9 @@ def has(operand: Step, field: str) -> Step:
             if not value.has_value:
                 return False
             value = value.value()
-        if type(value) is not dict:
-            raise EvaluationError(NO_SUCH_OVERLOAD)
-        return field in value
+        return type(value) is dict and field in value
 
-    return Step(run, operand.cost)
+    return Step(run, operand.cost + (SELECT if operand.base is None else 0))
 
 
 def _further(operand: Step, run: Callable[[Frame], Any], key_cost: int = 0) -> Step:
@@ -88,14 +83,23 @@ def _further(operand: Step, run: Callable[[Frame], Any], key_cost: int = 0) -> S
     return Step(run, operand.cost + beginning + SELECT + key_cost, base=base)
 
 
-def _through_optional(value: Any, look: Callable[[Any], Any]) -> Optional:
-    if type(value) is not Optional:
-        raise EvaluationError(NO_SUCH_OVERLOAD)
-    return Optional(look(value.value())) if value.has_value else NONE
+def _through_optional(frame: Frame, value: Optional, key: Any) -> Optional:
+    if value.has_value:
+        return Optional(_present(value.value(), key))
+    frame[SPENT] -= SELECT
+    return NONE
 
 
-def _maybe(found: Any) -> Optional:
-    return NONE if found is MISSING else Optional(found)
+def _maybe(frame: Frame, value: Any, key: Any) -> Optional:
+    """What is there, as an optional. What is not there costs nothing."""
+    if type(value) is Optional:
+        found = _get(value.value(), key) if value.has_value else MISSING
+    else:
+        found = _get(value, key)
+    if found is not MISSING:
+        return Optional(found)
+    frame[SPENT] -= SELECT
+    return NONE
 
 
 def _present(value: Any, key: Any) -> Any:

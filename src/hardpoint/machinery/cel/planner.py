@@ -10,6 +10,7 @@ from hardpoint.machinery.cel import costs
 from hardpoint.machinery.cel.calls import call
 from hardpoint.machinery.cel.errors import EvaluationError
 from hardpoint.machinery.cel.frames import FIRST_VARIABLE, Frame, Step, constant
+from hardpoint.machinery.cel.library.regex import compiled
 from hardpoint.machinery.cel.logic import conditional, equality, junction, or_optional, or_value
 from hardpoint.machinery.cel.loops import Plan, loop
 from hardpoint.machinery.cel.paths import has, index, optional_index, select, select_optional
@@ -28,6 +29,11 @@ from hardpoint.machinery.cel.syntax import (
 )
 from hardpoint.machinery.cel.types import Kind
 from hardpoint.machinery.cel.values import Optional, TypeValue, is_in
+
+_FOLDED = frozenset(
+    ("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"),
+)
+"""Conversions of what is written out are done once, and cost nothing."""
 
 
 class Planner:
@@ -62,7 +68,7 @@ class Planner:
 
     def _ident(self, node: Ident) -> Step:
         if node.value is not None:
-            return constant(TypeValue(node.value.name))._replace(cost=costs.SELECT)
+            return constant(TypeValue(node.value.name))
         place = self._local.get(node.name)
         if place is None:
             place = self.variables.get(node.name)
@@ -76,7 +82,7 @@ class Planner:
 
     def _select(self, node: Select) -> Step:
         if node.type.kind is Kind.TYPE and node.operand.type.kind is Kind.DYN and not node.is_test:
-            return constant(TypeValue(node.type.parameters[0].name))._replace(cost=costs.SELECT)
+            return constant(TypeValue(node.type.parameters[0].name))
         operand = self.step(node.operand)
         return has(operand, node.field) if node.is_test else select(operand, node.field)
 
@@ -86,8 +92,6 @@ class Planner:
                 field = node.arguments[1]
                 assert isinstance(field, Literal)
                 return select_optional(self.step(node.arguments[0]), field.value)
-            case "dyn":
-                return self.step(node.arguments[0])
         operands = [self.step(operand) for operand in node.operands]
         match node.function:
             case "_&&_":
@@ -106,10 +110,15 @@ class Planner:
                 return or_value(operands[0], operands[1])
             case "or":
                 return or_optional(operands[0], operands[1])
-        if node.function == "@in" and operands[1].constant:
+        if node.function == "@in" and operands[1].constant and node.arguments[1].type.kind is Kind.LIST:
             # Looking into a list that is written out is free: cel-go has made a set of it.
             return _lookup(operands[0], operands[1].run([]))
-        return call(node, operands)
+        if node.function in ("find", "findAll") and operands[1].constant:
+            compiled(operands[1].run([]))
+        made = call(node, operands)
+        if node.function in _FOLDED and operands[0].constant:
+            return constant(made.run([0, costs.PER_CALL_MAX]))
+        return made
 
     def _list(self, node: ListOf) -> Step:
         items = [self.step(item) for item in node.items]

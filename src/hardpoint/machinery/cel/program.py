@@ -8,7 +8,7 @@ from typing import Any
 
 from hardpoint.machinery.cel.checker import check
 from hardpoint.machinery.cel.costs import PER_CALL_MAX
-from hardpoint.machinery.cel.errors import CostExceeded, EvaluationError, WrongResult
+from hardpoint.machinery.cel.errors import BadConstant, CostExceeded, EvaluationError, WrongResult
 from hardpoint.machinery.cel.frames import LIMIT, SPENT
 from hardpoint.machinery.cel.library import FUNCTIONS
 from hardpoint.machinery.cel.parser import parse
@@ -27,7 +27,10 @@ class Program:
         self.result = result
         """The type of its value; `dyn` if that depends on the values of its variables."""
         planner = Planner()
-        self._run, self._cost, _, _ = planner.step(root)
+        try:
+            self._run, self._cost, _, _ = planner.step(root)
+        except EvaluationError as failure:
+            raise BadConstant(expression, str(failure)) from None
         self._places = tuple((name, place) for name, place in planner.variables.items())
         self._frame_size = planner.frame_size
 

@@ -54,8 +54,14 @@ def _read(text: str) -> IPv4Address | IPv6Address:
     try:
         address = ip_address(text)
     except ValueError:
-        raise ValueError(f"ParseAddr({quote(text)}): unable to parse IP") from None
+        raise ValueError(f"ParseAddr({quote(text)}): {_why(text)}") from None
     return address
+
+
+def _why(text: str) -> str:
+    if ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split(".")):
+        return "IPv4 field has octet with leading zero"
+    return "unable to parse IP"
 
 
 def _parse_ip(text: str) -> Address:
@@ -75,11 +81,13 @@ def _parse_ip(text: str) -> Address:
 def _parse_cidr(text: str) -> Network:
     head = "network address parse error during conversion from string: "
     where, slash, bits = text.partition("/")
+    if not slash:
+        raise EvaluationError(f"{head}{head}netip.ParsePrefix({quote(text)}): no '/'")
     try:
         address = _read(where)
-    except ValueError:
-        raise EvaluationError(f'{head}{head}netip.ParsePrefix({quote(text)}): no "/"') from None
-    if not slash or not _BITS.fullmatch(bits) or int(bits) > address.max_prefixlen:
+    except ValueError as wrong:
+        raise EvaluationError(f"{head}{head}netip.ParsePrefix({quote(text)}): {wrong}") from None
+    if not _BITS.fullmatch(bits) or int(bits) > address.max_prefixlen:
         raise EvaluationError(f"{head}{head}netip.ParsePrefix({quote(text)}): prefix length out of range")
     if isinstance(address, IPv6Address):
         if address.scope_id is not None:

@@ -31,13 +31,13 @@ _DIGITS_MAX = 400
 
 
 def format_double(value: float) -> str:
-    """As Go's %g: the shortest digits, with an exponent when it is below -4 or above 20."""
+    """As Go's %g: the shortest digits, with an exponent when it is below -4 or above 5."""
     if not math.isfinite(value):
         return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
     mantissa, exponent = f"{value!r}e0".split("e")[:2] if "e" in repr(value) else (repr(value), "0")
     digits = mantissa.replace(".", "").replace("-", "").strip("0") or "0"
     point = _magnitude(value, mantissa, int(exponent))
-    if -4 <= point < 21:
+    if -4 <= point < 6:
         return _plain(value, digits, point)
     shown = digits[0] + (f".{digits[1:]}" if len(digits) > 1 else "")
     return f"{'-' if value < 0 else ''}{shown}e{'-' if point < 0 else '+'}{abs(point):02d}"

@@ -73,11 +73,11 @@ FORMATS = {
     "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _prefix(names.dns_subdomain), 60),
     "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _prefix(names.dns_1035_label), 30),
     "labelValue": Format("LabelValue", names.label_value, 40),
-    "uri": Format("URI", _uri, 2000),
-    "uuid": Format("uuid", _uuid, 85),
-    "byte": Format("byte", _byte, 100),
-    "date": Format("date", lambda text: _moment(f"{text}T00:00:00Z", "invalid date"), 190),
-    "datetime": Format("datetime", lambda text: _moment(text, "invalid datetime"), 190),
+    "uri": Format("URI", _uri, 1104),
+    "uuid": Format("uuid", _uuid, 72),
+    "byte": Format("byte", _byte, 84),
+    "date": Format("date", lambda text: _moment(f"{text}T00:00:00Z", "invalid date"), 72),
+    "datetime": Format("datetime", lambda text: _moment(text, "invalid datetime"), 72),
 }
 
 

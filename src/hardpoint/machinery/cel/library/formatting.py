@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.machinery.cel.errors import EvaluationError
 from hardpoint.machinery.cel.instants import format_duration, format_timestamp
 from hardpoint.machinery.cel.library.conversions import format_double
+from hardpoint.machinery.cel.types import DURATION, TIMESTAMP
 from hardpoint.machinery.cel.values import Duration, Timestamp, TypeValue, UInt, type_name
 from hardpoint.machinery.fielderrors import quote
 
@@ -18,47 +19,73 @@ _PRECISION_MAX = 100
 _CLAUSE = re.compile(r"%(?:\.([0-9]*))?(.)", re.DOTALL)
 
 
+class Clause(NamedTuple):
+    """One `%...` of a template."""
+
+    letter: str
+    precision: int
+    start: int
+    end: int
+
+    def problem(self, type: str) -> str:
+        """Why a value of this type cannot stand here; empty if it can, or if only the value will tell."""
+        if type == "dyn" or type in _TAKEN[self.letter]:
+            return ""
+        return f"error during formatting: {_REFUSALS[self.letter]}, was given {type}"
+
+
 def format_text(template: str, values: Sequence[Any]) -> str:
     """Raises EvaluationError for a clause nobody knows, or a value that its clause does not take."""
     parts: list[str] = []
     end = used = 0
-    for at in _clauses(template):
-        parts.append(template[end : at.start()])
-        end = at.end()
-        if at.group() == "%%":
+    for clause in read_clauses(template):
+        parts.append(template[end : clause.start])
+        end = clause.end
+        if clause.letter == "%":
             parts.append("%")
             continue
         if used >= len(values):
             raise EvaluationError(f"index {used} out of range")
-        parts.append(_formatted(at, values[used]))
+        parts.append(_formatted(clause, values[used]))
         used += 1
     return "".join((*parts, template[end:]))
 
 
-def _clauses(template: str) -> list[re.Match[str]]:
-    found: list[re.Match[str]] = []
+def read_clauses(template: str) -> list[Clause]:
+    """All clauses, in their order. Raises EvaluationError."""
+    found: list[Clause] = []
     position = 0
     while (start := template.find("%", position)) >= 0:
         match = _CLAUSE.match(template, start)
         if match is None:
             raise EvaluationError("unexpected end of string")
-        found.append(match)
         position = match.end()
+        found.append(Clause(_letter(match), _precision(match[1]), start, position))
     return found
 
 
-def _formatted(clause: re.Match[str], value: Any) -> str:
-    digits, letter = clause.groups()
-    make = _CLAUSES.get(letter)
-    if make is None:
+def _letter(match: re.Match[str]) -> str:
+    letter = match[2]
+    if letter not in _CLAUSES and match.group() != "%%":
         raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
-    precision = _PRECISION if digits is None else int(digits or "0") if len(digits) < 9 else _PRECISION_MAX + 1
+    return letter
+
+
+def _precision(digits: str | None) -> int:
+    if digits is None:
+        return _PRECISION
+    precision = int(digits or "0") if len(digits) < 9 else _PRECISION_MAX + 1
     if precision > _PRECISION_MAX:
         raise EvaluationError(f"precision {digits} exceeds maximum allowed precision {_PRECISION_MAX}")
+    return precision
+
+
+def _formatted(clause: Clause, value: Any) -> str:
     try:
-        return make(value, precision)
+        return _CLAUSES[clause.letter](value, clause.precision)
     except (ValueError, OverflowError, TypeError):
-        raise EvaluationError(f"error during formatting: {_REFUSALS[letter].format(type=type_name(value))}") from None
+        refusal = _REFUSALS[clause.letter]
+        raise EvaluationError(f"error during formatting: {refusal}, was given {type_name(value)}") from None
 
 
 def _text(value: Any, _: int = 0) -> str:
@@ -130,7 +157,7 @@ def _scientific(value: Any, precision: int) -> str:
     if shown:
         return shown
     mantissa, exponent = f"{number:.{precision}e}".split("e")
-    return f"{mantissa}\u202f\u00d7\u202f10{exponent.translate(_SUPERSCRIPT)}"
+    return f"{mantissa}\u00d710{exponent.lstrip('+').translate(_SUPERSCRIPT)}"
 
 
 _SUPERSCRIPT = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
@@ -172,12 +199,41 @@ _CLAUSES: dict[str, Callable[[Any, int], str]] = {
 }
 _REFUSALS = {
     "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
-    " timestamps, was given {type}",
-    "d": "decimal clause can only be used on integers, was given {type}",
-    "f": "fixed-point clause can only be used on doubles, was given {type}",
-    "e": "scientific clause can only be used on doubles, was given {type}",
-    "b": "only integers and bools can be formatted as binary, was given {type}",
-    "o": "octal clause can only be used on integers, was given {type}",
-    "x": "only integers, byte buffers, and strings can be formatted as hex, was given {type}",
-    "X": "only integers, byte buffers, and strings can be formatted as hex, was given {type}",
+    " timestamps",
+    "d": "decimal clause can only be used on integers",
+    "f": "fixed-point clause can only be used on doubles",
+    "e": "scientific clause can only be used on doubles",
+    "b": "only integers and bools can be formatted as binary",
+    "o": "octal clause can only be used on integers",
+    "x": "only integers, byte buffers, and strings can be formatted as hex",
+    "X": "only integers, byte buffers, and strings can be formatted as hex",
+}
+_INTEGERS = frozenset(("int", "uint"))
+_DOUBLES = frozenset(("double", "string"))
+_HEXES = frozenset(("int", "uint", "string", "bytes"))
+_TEXTS = frozenset(
+    (
+        "bool",
+        "int",
+        "uint",
+        "double",
+        "string",
+        "bytes",
+        "list",
+        "map",
+        "type",
+        "null_type",
+        DURATION.name,
+        TIMESTAMP.name,
+    )
+)
+_TAKEN = {
+    "s": _TEXTS,
+    "d": _INTEGERS,
+    "f": _DOUBLES,
+    "e": _DOUBLES,
+    "b": frozenset(("int", "uint", "bool")),
+    "o": _INTEGERS,
+    "x": _HEXES,
+    "X": _HEXES,
 }

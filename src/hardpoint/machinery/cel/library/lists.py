@@ -7,7 +7,7 @@ from typing import Any
 
 from hardpoint.machinery.cel.costs import LIST, traverses
 from hardpoint.machinery.cel.errors import EvaluationError
-from hardpoint.machinery.cel.functions import Overload, function, member
+from hardpoint.machinery.cel.functions import Cost, Overload, function, member
 from hardpoint.machinery.cel.types import (
     BOOL,
     BYTES,
@@ -159,13 +159,16 @@ def _of_comparable(type: Type) -> list[Overload]:
         member("isSorted", (items,), BOOL, _is_sorted, cost=traverses),
         member("max", (items,), type, _extreme("max", max), cost=traverses),
         member("min", (items,), type, _extreme("min", min), cost=traverses),
-        member("sort", (items,), items, _sort, cost=_SORT),
-        member("@sortByAssociatedKeys", (list_of(T), items), list_of(T), _sort_by, cost=_SORT_BY),
+        # Each has a rule of its own: where it is not known which one is meant, cel-go takes none.
+        member("sort", (items,), items, _sort, cost=_compared(0)),
+        member("@sortByAssociatedKeys", (list_of(T), items), list_of(T), _sort_by, cost=_compared(1)),
     ]
 
 
-_SORT = _allocates(lambda arguments, _: _compares_all(arguments[0]))
-_SORT_BY = _allocates(lambda arguments, _: _compares_all(arguments[1]))
+def _compared(argument: int) -> Cost:
+    return _allocates(lambda arguments, _: _compares_all(arguments[argument]))
+
+
 _WHOLE = _allocates(lambda _, result: size_of(result))
 _FLATTEN = _allocates(lambda arguments, _: size_of(arguments[0]) * (arguments[1] if len(arguments) > 1 else 1))
 OVERLOADS = (
@@ -179,5 +182,5 @@ OVERLOADS = (
     member("reverse", (list_of(T),), list_of(T), lambda items: items[::-1], cost=_WHOLE),
     member("flatten", (list_of(list_of(T)),), list_of(T), _flatten, cost=_FLATTEN),
     member("flatten", (list_of(DYN), INT), list_of(DYN), _flatten, cost=_FLATTEN),
-    member("distinct", (list_of(T),), list_of(T), _distinct, cost=_SORT),
+    member("distinct", (list_of(T),), list_of(T), _distinct, cost=_compared(0)),
 )

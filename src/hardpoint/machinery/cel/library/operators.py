@@ -128,7 +128,7 @@ def _specials() -> list[Overload]:
         function("_[?_]", (optional_of(list_of(A)), INT), optional_of(A), _not_special),
         function("_[?_]", (map_of(A, B), A), optional_of(B), _not_special),
         function("_[?_]", (optional_of(map_of(A, B)), A), optional_of(B), _not_special),
-        function("dyn", (A,), DYN, _not_special),
+        function("dyn", (A,), DYN, lambda value: value),
     ]
 
 

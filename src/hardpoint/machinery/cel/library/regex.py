@@ -27,12 +27,27 @@ def compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as wrong:
-        raise EvaluationError(f"error parsing regexp: {_reason(wrong)}") from None
+        raise EvaluationError(f"error parsing regexp: {_in_go(wrong)}") from None
 
 
-def _reason(wrong: Exception) -> str:
-    reason = wrong.args[0] if wrong.args else wrong
-    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+# RE2 and Go's regexp are one design with two sets of words.
+_GO_WORDS = {
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+    "trailing \\ at end of regexp": "trailing backslash at end of expression",
+}
+
+
+def _in_go(wrong: Exception) -> str:
+    reason = wrong.args[0] if wrong.args else b""
+    told = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+    words, _, where = told.partition(": ")
+    return f"{_GO_WORDS.get(words, words)}: `{where}`"
 
 
 def matches(text: str, pattern: str) -> bool:
@@ -40,20 +55,20 @@ def matches(text: str, pattern: str) -> bool:
 
 
 def _find(text: str, pattern: str) -> str:
-    found = _illegal(pattern).search(text)
+    found = _legal(pattern).search(text)
     return "" if found is None else str(found.group())
 
 
 def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
     found: list[str] = []
-    for match in _illegal(pattern).finditer(text):
+    for match in _legal(pattern).finditer(text):
         if 0 <= count <= len(found):
             break
         found.append(match.group())
     return found
 
 
-def _illegal(pattern: str) -> Any:
+def _legal(pattern: str) -> Any:
     try:
         return compiled(pattern)
     except EvaluationError as wrong:
