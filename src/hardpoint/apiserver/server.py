@@ -102,6 +102,8 @@ class ApiServer:
             now=now,
         )
         self._now = now
+        self._authenticators = services.authentication
+        self.metrics.add(self._authenticators.metrics.families)
         self.handle: Handler = Walk(services, self.metrics, self._path, auditor).handle
         self._is_stopping = False
         self.health.add("etcd", self._store_answers)
@@ -115,7 +117,7 @@ class ApiServer:
     async def running(self) -> AsyncIterator[ApiServer]:
         """Serve until left. The objects every cluster has exist once this is entered."""
         hooks = [self.health.hook(name) for name in _HOOKS]
-        async with self.hub.running(), asyncio.TaskGroup() as tasks:
+        async with self.hub.running(), self._authenticators.running(), asyncio.TaskGroup() as tasks:
             compacting = tasks.create_task(keep_compacted(self._store), name="compaction")
             try:
                 await ensure_policy(self._store, self._now)

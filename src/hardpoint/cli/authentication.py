@@ -81,9 +81,9 @@ _IN_FILES = (
     ),
     click.option(
         "--authentication-token-webhook-version",
+        type=click.Choice(["v1", "v1beta1"]),
         default="v1",
         show_default=True,
-        metavar="VERSION",
         help="The version of the TokenReviews it is asked with.",
     ),
 )

@@ -5,8 +5,11 @@ Whoever shows a credential that is not good gets the same 401 whatever is wrong 
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
 from hardpoint.apiserver.authentication.anonymous import Anonymous
 from hardpoint.apiserver.authentication.bearer import token_of
@@ -36,6 +39,31 @@ class Authentication:
         self.anonymous = anonymous
         self.audiences = tuple(audiences)
         self.metrics = AuthenticationMetrics()
+        self._work: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._ends: list[Callable[[], Awaitable[None]]] = []
+
+    def add_work(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Something to do, until cancelled, while this is running."""
+        self._work.append(work)
+
+    def add_end(self, end: Callable[[], Awaitable[None]]) -> None:
+        """Something to do when this is no longer running."""
+        self._ends.append(end)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Keep what the authenticators know up to date until left."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                working = [tasks.create_task(work(), name="authentication") for work in self._work]
+                try:
+                    yield
+                finally:
+                    for task in working:
+                        task.cancel()
+        finally:
+            for end in self._ends:
+                await end()
 
     async def authenticate(self, request: Request) -> User:
         """The user behind a request. Raises 401 for credentials that are not good; none at all are anonymous."""

@@ -63,5 +63,3 @@ def _wrong_sources(options: AuthenticationOptions) -> Iterator[str]:
         yield "--authentication-config and the --oidc-* flags exclude each other; move the issuer into the file"
     if options.oidc is not None and not (options.oidc.issuer_url and options.oidc.client_id):
         yield "--oidc-issuer-url and --oidc-client-id must be given together, before any other --oidc-* flag"
-    if options.webhook.version not in ("v1", "v1beta1"):
-        yield f"--authentication-token-webhook-version {options.webhook.version!r} must be v1 or v1beta1"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hardpoint.apiserver.metrics import Family
+
 
 @dataclass(slots=True)
 class AuthenticationMetrics:
@@ -16,17 +18,10 @@ class AuthenticationMetrics:
     """Of the configuration file."""
     reload_failures: int = 0
 
-    def lines(self) -> Iterator[str]:
-        """As `/metrics` writes them."""
-        yield from _family("authentication_attempts", "Requests by how authentication went.")
-        yield f'authentication_attempts{{result="success"}} {self.succeeded}'
-        yield f'authentication_attempts{{result="failure"}} {self.failed}'
+    def families(self) -> Iterator[Family]:
+        """As `Metrics` tells them."""
+        tried = [((("result", "success"),), self.succeeded), ((("result", "failure"),), self.failed)]
+        yield "authentication_attempts", "counter", "Requests by how authentication went.", tried
         name = "apiserver_authentication_config_controller_automatic_reloads_total"
-        yield from _family(name, "Reloads of the authentication configuration by how they went.")
-        yield f'{name}{{status="success"}} {self.reloads}'
-        yield f'{name}{{status="failure"}} {self.reload_failures}'
-
-
-def _family(name: str, about: str) -> Iterator[str]:
-    yield f"# HELP {name} {about}"
-    yield f"# TYPE {name} counter"
+        read = [((("status", "success"),), self.reloads), ((("status", "failure"),), self.reload_failures)]
+        yield name, "counter", "Reloads of the authentication configuration by how they went.", read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from hardpoint.apiserver.authentication.front_proxy import Headers
 
@@ -44,7 +45,7 @@ class WebhookOptions:
     """Who is asked about tokens that nobody here knows."""
 
     config_file: Path | None = None
-    version: str = "v1"
+    version: Literal["v1", "v1beta1"] = "v1"
     cache_seconds: float = 120.0
 
 

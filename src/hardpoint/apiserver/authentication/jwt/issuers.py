@@ -1,0 +1,130 @@
+"""An issuer's keys: where they are is in its discovery document, and they change when it likes.
+
+They are fetched when the first token comes, kept, and fetched again when a token names a key that is not among them, or
+when they are an hour old. However many tokens ask for that, one fetch is under way at a time, and only so many happen:
+anybody can write a token that names a key nobody has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hardpoint.client.fetch import PATIENCE_SECONDS, get_json
+from hardpoint.client.transport import BadAnswer, TransportError
+from hardpoint.machinery import jwk
+from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.jwk import Key
+from hardpoint.seams.authentication.contract import RefusedCredential
+
+log = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+WELL_KNOWN = "/.well-known/openid-configuration"
+KEYS_SECONDS_MAX = 3600.0
+FETCHES_AT_ONCE = 10
+"""So many may follow each other without a pause; then one every SECONDS_PER_FETCH."""
+SECONDS_PER_FETCH = 10.0
+
+
+class IssuerKeys:
+    """The keys of one issuer, found through `url` or, where it is found elsewhere, through `discovery_url`."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        discovery_url: str = "",
+        ca_pem: bytes | None = None,
+        patience_seconds: float = PATIENCE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.url = url
+        self._discovery_url = discovery_url or url.rstrip("/") + WELL_KNOWN
+        self._ca_pem = ca_pem
+        self._patience_seconds = patience_seconds
+        self._clock = clock
+        self._keys: Sequence[Key] = ()
+        self._fetched_at = float("-inf")
+        self._allowance = float(FETCHES_AT_ONCE)
+        self._counted_at = clock()
+        self._fetching: asyncio.Task[None] | None = None
+
+    async def candidates(self, key_id: str) -> Sequence[Key]:
+        """The keys a token that names this id may be signed with. Raises RefusedCredential if there are none."""
+        if self._clock() - self._fetched_at > KEYS_SECONDS_MAX:
+            await self._fetch_if_allowed()
+        found = self._named(key_id)
+        if not found:
+            await self._fetch_if_allowed()
+            found = self._named(key_id)
+        if not found:
+            raise RefusedCredential(f"oidc: no key of issuer {self.url} fits the token")
+        return found
+
+    async def fetch(self) -> None:
+        """Fetch now, whatever was fetched before. Raises TransportError."""
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetch(), name=f"keys of {self.url}")
+            self._fetching.add_done_callback(self._fetched)
+        # Whoever leaves does not take it away from those who stay.
+        await asyncio.shield(self._fetching)
+
+    def _named(self, key_id: str) -> Sequence[Key]:
+        return [key for key in self._keys if key.id == key_id or not key.id] if key_id else self._keys
+
+    async def _fetch_if_allowed(self) -> None:
+        if self._fetching is None and not self._is_allowed():
+            return
+        try:
+            await self.fetch()
+        except TransportError as failed:
+            log.warning("issuer's keys not fetched", extra={"issuer": self.url, "why": str(failed)})
+
+    def _is_allowed(self) -> bool:
+        now = self._clock()
+        self._allowance = min(FETCHES_AT_ONCE, self._allowance + (now - self._counted_at) / SECONDS_PER_FETCH)
+        self._counted_at = now
+        if self._allowance < 1:
+            return False
+        self._allowance -= 1
+        return True
+
+    async def _fetch(self) -> None:
+        found = await self._get(self._discovery_url)
+        if found.get("issuer") != self.url:
+            raise BadAnswer(self.url, "its discovery document is another issuer's")
+        jwks_uri = found.get("jwks_uri")
+        if not isinstance(jwks_uri, str):
+            raise BadAnswer(self.url, "its discovery document does not say where its keys are")
+        self._keys = _usable((await self._get(jwks_uri)).get("keys"))
+        self._fetched_at = self._clock()
+        log.info("issuer's keys fetched", extra={"issuer": self.url, "keys": len(self._keys)})
+
+    async def _get(self, url: str) -> Json:
+        try:
+            return await get_json(url, ca_pem=self._ca_pem, patience_seconds=self._patience_seconds)
+        except ConfigError as wrong:
+            raise BadAnswer(self.url, f"it leads to an address that cannot be asked: {wrong}") from wrong
+
+    def _fetched(self, task: asyncio.Task[None]) -> None:
+        self._fetching = None
+        if not task.cancelled():
+            task.exception()  # Looked at here, for all who waited may have left.
+
+
+def _usable(told: Any) -> Sequence[Key]:
+    """The keys of a set that sign; those of another kind or use are passed over, as the standard wants."""
+    keys: list[Key] = []
+    for each in told if isinstance(told, list) else ():
+        if not isinstance(each, dict) or each.get("use", "sig") != "sig":
+            continue
+        try:
+            keys.append(jwk.from_jwk(each))
+        except jwk.BadKey:
+            continue
+    return keys
