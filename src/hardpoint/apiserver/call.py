@@ -81,6 +81,8 @@ class Call:
     """The body, or what a patch made of the object, before it was decoded as its kind."""
     record: Record | None = None
     """What the audit log will tell of this request; None if it will tell nothing."""
+    opened: Callable[[int], None] | None = None
+    """To be called once a watch has told what there was, with how many bytes that took."""
 
     def annotate(self, name: str, value: str) -> None:
         """Tell something in the audit log."""

@@ -26,7 +26,11 @@ from hardpoint.apiserver.bootstrap import bootstrap
 from hardpoint.apiserver.bootstrap_policy import ensure_policy
 from hardpoint.apiserver.call import Services
 from hardpoint.apiserver.compaction import keep_compacted
+from hardpoint.apiserver.deadlines import Deadlines
 from hardpoint.apiserver.discovery import Discovery
+from hardpoint.apiserver.flow.following import FlowObjects
+from hardpoint.apiserver.flow.gate import Gate
+from hardpoint.apiserver.flow.options import FlowOptions, make_limits
 from hardpoint.apiserver.health import Health
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.index import Index
@@ -70,6 +74,7 @@ class ApiServer:
         port: int = 6443,
         now: Callable[[], datetime] = _utc_now,
         auditor: Auditor | None = None,
+        flow: FlowOptions | None = None,
         authentication: AuthenticationOptions | None = None,
         authorization: AuthorizationOptions | None = None,
     ) -> None:
@@ -104,7 +109,17 @@ class ApiServer:
         self._now = now
         self._authenticators = services.authentication
         self.metrics.add(self._authenticators.metrics.families)
-        self.handle: Handler = Walk(services, self.metrics, self._path, auditor).handle
+        flow = flow or FlowOptions()
+        limits = make_limits(flow)
+        self._flow_objects = FlowObjects(self.hub, store, limits) if isinstance(limits, Gate) else None
+        self.handle: Handler = Walk(
+            services,
+            self.metrics,
+            self._path,
+            auditor=auditor,
+            limits=limits,
+            deadlines=Deadlines(flow.request_seconds_max),
+        ).handle
         self._is_stopping = False
         self.health.add("etcd", self._store_answers)
         self.health.add("etcd-readiness", self._store_answers, live=False)
@@ -112,6 +127,8 @@ class ApiServer:
         if auditor is not None:
             self.metrics.add(auditor.families)
             self.health.add("audit-log", auditor.check, live=False)
+        if isinstance(limits, Gate):
+            self.metrics.add(limits.families)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[ApiServer]:
@@ -122,6 +139,8 @@ class ApiServer:
             try:
                 await ensure_policy(self._store, self._now)
                 await self._authorization.load()
+                if self._flow_objects is not None:
+                    await self._flow_objects.load()
                 await bootstrap(self.handle, self._host, self._port)
                 for finish in hooks:
                     finish()

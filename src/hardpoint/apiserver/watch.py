@@ -66,17 +66,20 @@ class _Watcher:
 
     async def lines(self, start: int) -> AsyncIterator[bytes]:
         try:
-            after = start
+            after, told_bytes = start, 0
             if self._sends_initial_events(start):
                 if start:
                     await wait_until_reached(self._call.services.store, start)
                 async for chunk, revision in self._initial():
                     after = revision
+                    told_bytes += len(chunk)
                     if chunk:
                         yield chunk
             else:
                 after = start or await self._call.services.store.revision()
                 yield b""  # Sends the headers: clients wait for them before they believe in the watch.
+            if self._call.opened is not None:
+                self._call.opened(told_bytes)
             async for chunk in self._live(after):
                 yield chunk
         except Compacted as gone:

@@ -45,6 +45,7 @@ class Record:
         "_user",
         "_verb",
         "_where",
+        "is_broken",
         "verdict",
     )
 
@@ -71,6 +72,8 @@ class Record:
         self._annotations: dict[str, str] | None = None
         self._reference: Json | None = None
         self._status: Json | None = None
+        self.is_broken = False
+        """Whether the server failed, rather than refused."""
         self._request_object: Any = None
         self._response_object: Any = None
 
@@ -126,6 +129,8 @@ class Record:
 
     def answered(self, response: Response, refused: ApiError | None = None) -> None:
         """How the request ends, or begins to."""
+        if self.is_broken:
+            return
         body = response.body
         if refused is not None:
             self._status = self._discreet(refused.status(), response.status)
@@ -136,8 +141,9 @@ class Record:
         if self.verdict.tells_responses and response.stream is None:
             self._response_object = self._told_response(response, refused)
 
-    def failed(self, error: BaseException) -> None:
+    def breaks(self, error: Exception) -> None:
         """The server has a defect. What the error says may be a secret; its kind is not."""
+        self.is_broken = True
         self._status = {
             "metadata": {},
             "status": "Failure",
@@ -162,8 +168,8 @@ class Record:
             from hardpoint.machinery import yamltext  # Not before somebody wants YAML: start-up does not wait for it.
 
             return self._lean(yamltext.parse(response.body).value)
-        if not response.body.startswith(_KIND_STARTS):
-            return None
+        if not (self._where.resource and response.body.startswith(b"{")) and not response.body.startswith(_KIND_STARTS):
+            return None  # Neither an object nor a document that says what it is.
         return self._lean(orjson.loads(response.body)) if self.verdict.omit_managed_fields else _compact(response.body)
 
     def _lean(self, obj: Json) -> Json:

@@ -1,0 +1,55 @@
+"""One request from its first step to its last, and what the steps of the walk have found out about it."""
+
+from __future__ import annotations
+
+from random import getrandbits
+
+from hardpoint.apiserver.audit.events import Record
+from hardpoint.apiserver.flow.contract import Seat
+from hardpoint.apiserver.target import Target
+from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.messages import Request, User
+
+_AUDIT_ID_LENGTH_MAX = 64
+
+
+class Errand:
+    """A request on its way."""
+
+    __slots__ = (
+        "answer_bytes",
+        "audit_id",
+        "error",
+        "keeps_seat",
+        "record",
+        "request",
+        "seat",
+        "user",
+        "verb",
+        "warnings",
+        "where",
+    )
+
+    def __init__(self, request: Request, where: Target, verb: str) -> None:
+        said = request.headers.get("audit-id", "")
+        self.audit_id = said if 0 < len(said) <= _AUDIT_ID_LENGTH_MAX else _audit_id()
+        self.request = request
+        self.where = where
+        self.verb = verb
+        self.user: User | None = None
+        """Who sent it, whomever they act as."""
+        self.record: Record | None = None
+        """What the audit log will tell of it; None if nothing."""
+        self.seat: Seat | None = None
+        self.keeps_seat = False
+        """Whether somebody else gives the seat back, later than the answer begins."""
+        self.answer_bytes: int | None = None
+        """How large the answer is; None as long as there is none."""
+        self.error: ApiError | None = None
+        """Why it is refused."""
+        self.warnings: list[str] = []
+
+
+def _audit_id() -> str:
+    digits = f"{getrandbits(128):032x}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"

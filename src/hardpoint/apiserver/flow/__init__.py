@@ -1,0 +1,1 @@
+"""Who is served when there is too much to do: flows, levels, seats, turns."""

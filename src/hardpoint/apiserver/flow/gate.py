@@ -1,0 +1,329 @@
+"""API Priority and Fairness, for a server with one event loop.
+
+Seats bound how much is under way, but here most requests run to their end without ever waiting: whoever has a thousand
+connections would get a thousand turns of the loop to another's one, and seats would not notice. So the gate watches
+the loop's turns as well. In each turn requests are let in at once for a few milliseconds' worth of work. Who comes
+later waits in the queue of their flow, and the next turns belong to the levels by their shares, and within a level to
+the queue that had least. Where nobody floods, nobody waits, and all of this costs about a microsecond.
+
+The exempt are never refused and need no seat, but under a flood they too take turns, user by user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from time import monotonic, perf_counter
+from typing import Any
+
+from hardpoint.apiserver.flow import tallies
+from hardpoint.apiserver.flow.contract import Headers, Limits, Overloaded
+from hardpoint.apiserver.flow.levels import Level, Levels, Queue, Shape, Waiting, with_mandatory
+from hardpoint.apiserver.flow.pushback import Brake, RetryAfter
+from hardpoint.apiserver.flow.schemas import Schema, deal, in_order
+from hardpoint.apiserver.flow.tallies import Tally
+from hardpoint.apiserver.metrics import Family
+from hardpoint.apiserver.target import Target
+from hardpoint.machinery.messages import User
+
+Json = dict[str, Any]
+
+SEATS = 600
+TURN_SECONDS = 0.004
+"""So much work is begun in one turn of the loop."""
+WAIT_SECONDS_MAX = 15.0
+BYTES_PER_SEAT = 100_000
+WIDTH_MAX = 10
+_WIDEST_PART = 0.15
+"""Of its level's seats no request takes more."""
+_WIDE_VERBS = frozenset(("list", "watch"))
+
+# What the gate cannot see: reading a request and writing an answer, and the encryption of each byte.
+_TRANSPORT_SECONDS = 60e-6
+_BYTE_SECONDS = 3e-9
+_FIRST_GUESS_SECONDS = 100e-6
+_LEARNING = 0.2
+
+_COURSES_MAX = 4096
+
+
+class Size:
+    """How large the answers to one question have been, whoever asked it; None: nobody has yet."""
+
+    __slots__ = ("answer_bytes",)
+
+    def __init__(self) -> None:
+        self.answer_bytes: float | None = None
+
+    def learn(self, answer_bytes: int) -> None:
+        known = self.answer_bytes
+        self.answer_bytes = answer_bytes if known is None else known + (answer_bytes - known) * _LEARNING
+
+    def width(self, level: Level) -> int:
+        """How many seats such an answer takes: several if it is large, or may be."""
+        widest = min(WIDTH_MAX, max(1, round(level.nominal * _WIDEST_PART)))
+        if self.answer_bytes is None:
+            return widest
+        return min(1 + int(self.answer_bytes // BYTES_PER_SEAT), widest)
+
+
+class Course:
+    """Requests of one kind by one user: their flow, and what they have cost so far."""
+
+    __slots__ = ("hand", "headers", "level", "seconds", "size", "tally")
+
+    def __init__(
+        self, level: Level, hand: tuple[int | str, ...], headers: Headers, tally: Tally, size: Size | None
+    ) -> None:
+        self.level = level
+        self.hand = hand
+        self.headers = headers
+        self.tally = tally
+        self.size = size
+        """Of what may be large; everything else takes one seat."""
+        self.seconds = _FIRST_GUESS_SECONDS
+
+
+class GateSeat:
+    """A request inside."""
+
+    __slots__ = ("_began", "_gate", "_turn", "course", "headers", "is_taken", "queue", "width")
+
+    def __init__(self, gate: Gate, course: Course, width: int, turn: int, queue: Queue | None) -> None:
+        self._gate = gate
+        self._turn = turn
+        self._began = perf_counter()
+        self.course = course
+        self.headers = course.headers
+        self.width = width
+        self.queue = queue
+        self.is_taken = True
+
+    def leave(self, answer_bytes: int | None = None) -> None:
+        if self.is_taken:
+            self.is_taken = False
+            self._gate.leave(self, perf_counter() - self._began, self._turn, answer_bytes)
+
+
+class Gate:
+    """Lets requests in, level by level and flow by flow. One event loop's own."""
+
+    def __init__(self, seats: int = SEATS, *, wait_seconds_max: float = WAIT_SECONDS_MAX) -> None:
+        self._levels = Levels(seats)
+        self._schemas: list[Schema] = []
+        self._courses: dict[tuple[Any, ...], Course] = {}
+        self._sizes: dict[tuple[str, str, str, str], Size] = {}
+        self._tallies: dict[tuple[str, str], Tally] = {}
+        self._retry_after: dict[str, RetryAfter] = {}
+        self._brake = Brake(per_second=500, burst=100, wait_seconds_max=1.0)
+        self._wait_seconds_max = wait_seconds_max
+        self._turn = 0
+        self._spent_seconds = 0.0
+        """How much work was done, or begun, in this turn."""
+        self._is_turn_coming = False
+        self._waiting = 0
+        self._served_seconds = 0.0
+        """What the level served last had had; a level that comes back after a rest begins there."""
+        self._call_soon: Callable[[Callable[[], None]], object] | None = None
+        self.configure((), ())
+
+    def configure(self, schemas: Iterable[Json], levels: Iterable[Json]) -> None:
+        """Go by these FlowSchemas and PriorityLevelConfigurations from now on."""
+        self._levels.configure(with_mandatory(levels))
+        self._schemas = [schema for schema in in_order(schemas) if self._levels.get(schema.level) is not None]
+        self._courses.clear()
+
+    def enter(self, user: User, verb: str, where: Target) -> GateSeat | None:
+        course = self._course(user, verb, where)
+        level = course.level
+        width = 1 if course.size is None else course.size.width(level)
+        if self._spent_seconds < TURN_SECONDS and not level.active and self._levels.fits(level, width):
+            return self._sit(course, width)
+        return None
+
+    async def wait(self, user: User, verb: str, where: Target) -> GateSeat:
+        course = self._course(user, verb, where)
+        level = course.level
+        width = 1 if course.size is None else course.size.width(level)
+        if level.shape.queues or level.shape.is_exempt:
+            return await self._wait(course, width, has_seat=False)
+        if not self._levels.fits(level, width):
+            return await self._reject(course, "concurrency-limit")
+        return await self._wait(course, width, has_seat=True)
+
+    def refuse(self) -> float:
+        return self._brake.delay_seconds(monotonic())
+
+    def families(self) -> Iterator[Family]:
+        """What `/metrics` tells."""
+        return tallies.families(self._levels, self._tallies)
+
+    # Which flow.
+
+    def _course(self, user: User, verb: str, where: Target) -> Course:
+        resource = where.resource
+        key = (user.name, user.groups, verb, where.namespace, resource or where.path, where.subresource, where.group)
+        course = self._courses.get(key)
+        if course is None:
+            if len(self._courses) >= _COURSES_MAX:
+                self._courses.clear()
+            course = self._courses[key] = self._chart(user, verb, where)
+        return course
+
+    def _chart(self, user: User, verb: str, where: Target) -> Course:
+        schema = next((each for each in self._schemas if each.matches(user, verb, where)), self._schemas[-1])
+        level = self._levels.get(schema.level)
+        assert level is not None, "only schemas that have their level are kept"
+        shape = level.shape
+        flow = schema.flow_of(user, where)
+        hand: tuple[int | str, ...] = (f"{schema.name}/{user.name}",)
+        if shape.queues:
+            hand = deal(schema.name, flow, shape.queues, shape.hand_size)
+        return Course(
+            level,
+            hand,
+            _headers(schema, shape),
+            self._tallies.setdefault((shape.name, schema.name), Tally()),
+            self._size(verb, where) if verb in _WIDE_VERBS else None,
+        )
+
+    def _size(self, verb: str, where: Target) -> Size:
+        key = (verb, where.group, where.resource, where.namespace)
+        if len(self._sizes) >= _COURSES_MAX:
+            self._sizes.clear()
+        return self._sizes.setdefault(key, Size())
+
+    # In and out.
+
+    def _sit(self, course: Course, width: int, queue: Queue | None = None) -> GateSeat:
+        course.level.in_use += width
+        tally = course.tally
+        tally.dispatched += 1
+        tally.executing += 1
+        tally.executing_seats += width
+        if not self._is_turn_coming:
+            self._expect_turn()
+        return GateSeat(self, course, width, self._turn, queue)
+
+    def leave(self, seat: GateSeat, elapsed: float, turn: int, answer_bytes: int | None) -> None:
+        """A request is over, `elapsed` seconds after it began in that turn."""
+        course, level = seat.course, seat.course.level
+        level.in_use -= seat.width
+        tally = course.tally
+        tally.executing -= 1
+        tally.executing_seats -= seat.width
+        tally.execution.add(elapsed)
+        # Who began in an earlier turn has waited since, for a disk or for others; how long it worked is not known.
+        worked = elapsed if turn == self._turn else min(elapsed, _FIRST_GUESS_SECONDS)
+        cost = worked + (answer_bytes or 0) * _BYTE_SECONDS + _TRANSPORT_SECONDS
+        self._spent_seconds += cost
+        if seat.queue is not None:
+            seat.queue.executing -= 1
+            seat.queue.had_seconds += cost - course.seconds
+            level.had_seconds += (cost - course.seconds) / level.weight
+        course.seconds += (cost - course.seconds) * _LEARNING
+        if course.size is not None and answer_bytes is not None:
+            course.size.learn(answer_bytes)
+        if self._waiting and not self._is_turn_coming:
+            self._expect_turn()
+
+    async def _wait(self, course: Course, width: int, *, has_seat: bool) -> GateSeat:
+        level = course.level
+        queue = level.queue(course.hand)
+        if level.shape.queues and len(queue.waiting) >= level.shape.queue_length_max:
+            return await self._reject(course, "queue-full")
+        waiting = Waiting(asyncio.get_running_loop().create_future(), width, course.seconds, has_seat)
+        if has_seat:
+            level.in_use += width
+        if not level.active:
+            level.had_seconds = max(level.had_seconds, self._served_seconds)
+        level.wait_in(queue, waiting)
+        course.tally.waiting += 1
+        self._waiting += 1
+        if not self._is_turn_coming:
+            self._expect_turn()
+        began = monotonic()
+        try:
+            async with asyncio.timeout(self._wait_seconds_max):
+                await waiting.future
+        except BaseException as gone:
+            self._give_up(course, queue, waiting)
+            if isinstance(gone, TimeoutError):
+                return await self._reject(course, "time-out")
+            raise
+        finally:
+            course.tally.waiting -= 1
+        course.tally.waited.add(monotonic() - began)
+        # The dispatcher took the seat already, so that it does not give it to two.
+        level.in_use -= width
+        return self._sit(course, width, queue)
+
+    def _give_up(self, course: Course, queue: Queue, waiting: Waiting) -> None:
+        """Somebody does not wait any longer, or was called and did not come."""
+        level = course.level
+        if waiting.future.done() and not waiting.future.cancelled():
+            queue.executing -= 1
+            level.in_use -= waiting.width
+            return
+        level.withdraw(queue, waiting)
+        self._waiting -= 1
+        if waiting.has_seat:
+            level.in_use -= waiting.width
+
+    async def _reject(self, course: Course, reason: str) -> GateSeat:
+        name = course.level.shape.name
+        course.tally.rejected[reason] += 1
+        seconds = self._retry_after.setdefault(name, RetryAfter()).refuse(int(monotonic()))
+        await asyncio.sleep(self.refuse())
+        raise Overloaded(seconds, course.headers)
+
+    # Turns.
+
+    def _expect_turn(self) -> None:
+        if self._call_soon is None:
+            self._call_soon = asyncio.get_running_loop().call_soon
+        self._is_turn_coming = True
+        self._call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        """A new turn of the loop: call those in whose turn it is."""
+        self._is_turn_coming = False
+        self._turn += 1
+        self._spent_seconds = 0.0
+        begun_seconds = 0.0
+        while self._waiting and begun_seconds < TURN_SECONDS:
+            called = self._call_next()
+            if called is None:
+                return  # They wait for seats; whoever leaves calls them.
+            begun_seconds += called
+        if self._waiting:
+            self._expect_turn()
+
+    def _call_next(self) -> float | None:
+        """Call in the request that is next by right, and tell what it will probably cost; None if none can sit."""
+        for level in sorted((each for each in self._levels if each.active), key=lambda each: each.had_seconds):
+            queue = level.next_queue()
+            first = queue.waiting[0]
+            if not first.has_seat and not self._levels.fits(level, first.width):
+                continue
+            level.take(queue)
+            self._served_seconds = level.had_seconds
+            self._waiting -= 1
+            if not first.has_seat:
+                level.in_use += first.width
+            queue.executing += 1
+            queue.had_seconds += first.seconds
+            level.had_seconds += first.seconds / level.weight
+            first.future.set_result(None)
+            return first.seconds
+        return None
+
+
+def _headers(schema: Schema, shape: Shape) -> Headers:
+    return (
+        ("X-Kubernetes-Pf-Flowschema-Uid", schema.uid),
+        ("X-Kubernetes-Pf-Prioritylevel-Uid", shape.uid),
+    )
+
+
+_conforms: type[Limits] = Gate

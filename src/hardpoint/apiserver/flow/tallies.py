@@ -1,0 +1,85 @@
+"""What the gate has done and is doing, by priority level and flow schema, under kube-apiserver's names."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from hardpoint.apiserver.flow.levels import Level
+from hardpoint.apiserver.metrics import Family, Labels, Sample
+
+BUCKETS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
+_BOUNDS = (*(f"{bound:g}" for bound in BUCKETS), "+Inf")
+_PREFIX = "apiserver_flowcontrol"
+
+
+class Spread:
+    """A histogram of seconds."""
+
+    __slots__ = ("counts", "seconds")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BUCKETS) + 1)
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(BUCKETS, seconds)] += 1
+        self.seconds += seconds
+
+
+class Tally:
+    """The requests of one schema at one level."""
+
+    __slots__ = ("dispatched", "executing", "executing_seats", "execution", "rejected", "waited", "waiting")
+
+    def __init__(self) -> None:
+        self.dispatched = 0
+        self.executing = 0
+        self.executing_seats = 0
+        self.waiting = 0
+        self.rejected: Counter[str] = Counter()
+        self.execution = Spread()
+        self.waited = Spread()
+
+
+def families(levels: Iterable[Level], tallies: Mapping[tuple[str, str], Tally]) -> Iterator[Family]:
+    """What `/metrics` tells."""
+    named = [
+        ((("flow_schema", schema), ("priority_level", level)), tally) for (level, schema), tally in tallies.items()
+    ]
+    rejected: list[Sample] = [
+        ((*labels, ("reason", reason)), count) for labels, tally in named for reason, count in tally.rejected.items()
+    ]
+    yield f"{_PREFIX}_rejected_requests_total", "counter", "Requests refused for want of room.", rejected
+    for name, kind, about, samples in (
+        ("dispatched_requests_total", "counter", "Requests that were let in.", [(n, t.dispatched) for n, t in named]),
+        ("current_inqueue_requests", "gauge", "Requests waiting now.", [(n, t.waiting) for n, t in named]),
+        ("current_executing_requests", "gauge", "Requests being served now.", [(n, t.executing) for n, t in named]),
+        ("current_executing_seats", "gauge", "Seats in use now.", [(n, t.executing_seats) for n, t in named]),
+    ):
+        yield f"{_PREFIX}_{name}", kind, about, samples
+    waited = [((*labels, ("execute", "true")), tally.waited) for labels, tally in named]
+    yield from _spreads(f"{_PREFIX}_request_wait_duration_seconds", "How long requests waited.", waited)
+    executed = [((*labels, ("type", "regular")), tally.execution) for labels, tally in named]
+    yield from _spreads(f"{_PREFIX}_request_execution_seconds", "How long requests were served.", executed)
+    limits = [((("priority_level", level.shape.name),), level) for level in levels if not level.shape.is_exempt]
+    for name, about, seats in (
+        ("nominal_limit_seats", "Seats of a level by its shares.", [(n, level.nominal) for n, level in limits]),
+        ("lower_limit_seats", "Seats a level never lends.", [(n, level.minimum) for n, level in limits]),
+        ("upper_limit_seats", "Seats of a level with all it may borrow.", [(n, level.maximum) for n, level in limits]),
+    ):
+        yield f"{_PREFIX}_{name}", "gauge", about, seats
+
+
+def _spreads(name: str, about: str, spreads: Sequence[tuple[Labels, Spread]]) -> Iterator[Family]:
+    yield name, "histogram", about, ()
+    buckets: list[Sample] = []
+    for labels, spread in spreads:
+        below = 0
+        for bound, count in zip(_BOUNDS, spread.counts, strict=True):
+            below += count
+            buckets.append(((*labels, ("le", bound)), below))
+    yield f"{name}_bucket", "", "", buckets
+    yield f"{name}_sum", "", "", [(labels, spread.seconds) for labels, spread in spreads]
+    yield f"{name}_count", "", "", [(labels, sum(spread.counts)) for labels, spread in spreads]
