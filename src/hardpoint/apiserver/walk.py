@@ -55,6 +55,7 @@ class Walk:
         deadlines: Deadlines | None = None,
     ) -> None:
         self._services = services
+        self._impersonation = impersonation.Impersonation(services.authorization)
         self._metrics = metrics
         self._paths = paths
         self._auditor = auditor
@@ -101,11 +102,12 @@ class Walk:
         asked = question(user, verb, where, request.query)
         if self._auditor is not None:
             await recording.begin(self._auditor, errand, asked)
-        acting = impersonation.acting_as(user, request.headers)
-        if acting is not user:
+        acting = user
+        if impersonation.is_asked(request.headers):
+            acting, constraint = await self._impersonation.acting_as(request.headers, asked)
             asked = replace(asked, user=acting)
             if errand.record is not None:
-                errand.record.impersonates(acting)
+                errand.record.impersonates(acting, constraint)
         if self._limits is not None and (verb == "watch" or not target.runs_long(where, verb)):
             errand.seat = self._limits.enter(acting, verb, where) or await self._limits.wait(acting, verb, where)
         await self._authorize(errand, asked)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hardpoint.machinery.fielderrors import FieldError
+from hardpoint.machinery.fielderrors import FieldError, quote
 
 Json = dict[str, Any]
 
@@ -127,7 +127,7 @@ def forbidden(resource: str, name: str, why: str) -> ApiError:
     """403; `resource` is empty for a path that is not a resource."""
     if not resource:
         return ApiError(403, "Forbidden", f"forbidden: {why}", details={})
-    named = f'{resource} "{name}"' if name else resource
+    named = f"{resource} {quote(name)}" if name else resource
     return ApiError(403, "Forbidden", f"{named} is forbidden: {why}", details=_about(resource, name))
 
 

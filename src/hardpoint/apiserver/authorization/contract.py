@@ -93,7 +93,7 @@ class ListsRules(Protocol):
 
 
 def refusal(question: Question, decision: Decision) -> ApiError:
-    """The 403 that tells who may not do what."""
+    """The 403 that tells who may not do what, and why if there is anything to say."""
     target = question.target
     why = f"{question}: {decision.reason}" if decision.reason else str(question)
     resource = f"{target.resource}.{target.group}" if target.group else target.resource
