@@ -102,7 +102,15 @@ async def replay(client: Client, sequences: Iterable[Sequence[Step]]) -> list[Co
 
 async def _send(client: Client, step: Step) -> Answer:
     headers = {"accept": "application/json", "content-type": step.media}
-    return await client.raw(step.method, step.path, query=step.query, headers=headers, body=orjson.dumps(step.body))
+    body = await _with_version(client, step) if step.method == "PUT" and step.kind == CUSTOM else step.body
+    return await client.raw(step.method, step.path, query=step.query, headers=headers, body=orjson.dumps(body))
+
+
+async def _with_version(client: Client, step: Step) -> Json:
+    """The body of a PUT with the resourceVersion that it replaces, which custom resources insist on."""
+    found = orjson.loads((await client.raw("GET", step.path)).body)
+    version = found["metadata"].get("resourceVersion")
+    return {**step.body, "metadata": {**step.body["metadata"], "resourceVersion": version}}
 
 
 async def _delete(client: Client, sequence: Sequence[Step]) -> None:

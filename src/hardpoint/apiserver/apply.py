@@ -26,8 +26,9 @@ from hardpoint.machinery.timestamps import format_time
 
 Json = dict[str, Any]
 
-MEDIA_TYPE = "application/apply-patch+yaml"
+APPLY_PATCH = "application/apply-patch+yaml"
 _ATTEMPTS_MAX = 8
+_OBJECT_META = "apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 async def apply(call: Call) -> Response:
@@ -120,8 +121,11 @@ class Configuration:
 
     def _decoded(self, new: Json) -> Json:
         """The merged object as its kind holds it, sharing nothing with what it was merged from."""
-        value = jsontext.parse(jsontext.encode(new)).value
+        value: Json = jsontext.parse(jsontext.encode(new)).value
         self.call.given = value
+        if self.kind.structure is not None:
+            # Nothing is pruned: a list of which nothing is left is null, and validation has a word to say about it.
+            return {**value, "metadata": shapes.named(_OBJECT_META).decode(value["metadata"]).object}
         shape = shapes.shape(self.kind.api_version, self.kind.kind)
         try:
             return shape.decode(value).object

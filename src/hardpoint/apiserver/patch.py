@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hardpoint.apiserver import bodies, objectmeta
-from hardpoint.apiserver.apply import MEDIA_TYPE as APPLY_PATCH
-from hardpoint.apiserver.apply import apply
+from hardpoint.apiserver.apply import APPLY_PATCH, apply
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import Successor, replace
@@ -38,11 +37,17 @@ async def patch(call: Call) -> Response:
         raise errors.unsupported_media_type(OFFERED)
     if media == APPLY_PATCH:
         return await apply(call)
+    options = patch_options(call)
+    return await replace(call, successor(call, media, options), options)
+
+
+def patch_options(call: Call) -> WriteOptions:
+    """The options of a patch that is not applied. Raises 422 if it wants to force its way."""
     options = write_options(call.request.query, kind="PatchOptions")
     if options.force is not None:
         wrong = fielderrors.forbidden("force", "may not be specified for non-apply patch")
         raise errors.invalid("PatchOptions.meta.k8s.io", "", [wrong])
-    return await replace(call, successor(call, media, options), options)
+    return options
 
 
 def successor(call: Call, media: str, options: WriteOptions) -> Successor:
