@@ -1,6 +1,6 @@
 """The real kube-apiserver over a real etcd: what ours is held up against.
 
-It allows everybody everything, as ours does, and has no controllers beside it.
+It has no controllers beside it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,19 @@ PATIENCE_SECONDS = 90
 
 
 @contextmanager
-def running_kube_apiserver(program: str, folder: Path) -> Iterator[Path]:
-    """A fresh cluster of one kube-apiserver. Yields the kubeconfig of its admin when it is ready."""
+def running_kube_apiserver(program: str, folder: Path, *more: str, modes: str = "AlwaysAllow") -> Iterator[Path]:
+    """A fresh cluster of one kube-apiserver, with `more` options. Yields the kubeconfig of its admin when it is ready.
+
+    `modes` are its authorizers; by default it allows everybody everything.
+    """
     pki = ensure(folder / "pki", [], datetime.now(UTC))
     port = free_port()
     with (
         running_etcd(folder / "etcd") as etcd,
         (folder / "log").open("w") as log,
-        subprocess.Popen([program, *_options(pki, etcd.address, port)], stdout=log, stderr=log) as process,
+        subprocess.Popen(
+            [program, *_options(pki, etcd.address, port, modes), *more], stdout=log, stderr=log
+        ) as process,
     ):
         try:
             _wait_until_ready(process, pki, port, folder / "log")
@@ -40,7 +45,7 @@ def running_kube_apiserver(program: str, folder: Path) -> Iterator[Path]:
             process.kill()
 
 
-def _options(pki: Pki, etcd: str, port: int) -> list[str]:
+def _options(pki: Pki, etcd: str, port: int, modes: str) -> list[str]:
     return [
         f"--etcd-servers=http://{etcd}",
         "--bind-address=127.0.0.1",
@@ -54,7 +59,7 @@ def _options(pki: Pki, etcd: str, port: int) -> list[str]:
         f"--service-account-key-file={pki.certificate('front-proxy-client')}",
         f"--service-account-signing-key-file={pki.key('front-proxy-client')}",
         "--service-cluster-ip-range=10.96.0.0/16",
-        "--authorization-mode=AlwaysAllow",
+        f"--authorization-mode={modes}",
         "--shutdown-delay-duration=0",
     ]
 
