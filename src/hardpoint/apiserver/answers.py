@@ -64,14 +64,20 @@ def value(call: Call, obj: Json, *, status: int = 200) -> Response:
 
 def check_transform(call: Call, form: Form, *, is_list: bool) -> None:
     """Raise 406 if one object's metadata is asked of a list, or a list's of one object."""
-    package = "core" if call.kind.group in ("", "events.k8s.io") else call.kind.group.partition(".")[0]
     if is_list and form.transform == "PartialObjectMetadata":
-        what = f"is a list (*{package}.{call.kind.kind}List)"
+        what = f"is a list (*{_go_type(call.kind)}List)"
     elif not is_list and form.transform == "PartialObjectMetadataList":
-        what = f"is not a list (*{package}.{call.kind.kind})"
+        what = f"is not a list (*{_go_type(call.kind)})"
     else:
         return
     raise ApiError(406, "NotAcceptable", f"you requested {form.transform}, but the requested object {what}")
+
+
+def _go_type(kind: Kind) -> str:
+    if kind.structure is not None:
+        return "unstructured.Unstructured"
+    package = "core" if kind.group in ("", "events.k8s.io") else kind.group.partition(".")[0]
+    return f"{package}.{kind.kind}"
 
 
 def transformed(
@@ -86,7 +92,7 @@ def transformed(
     """Objects as a Table, or reduced to their metadata."""
     from hardpoint.machinery import tables  # Not before somebody wants a Table: start-up does not wait for it.
 
-    convert = call.place.convert_in
+    convert = call.place.convert_to_print
     inner = [convert(obj) for obj in objects] if convert else objects
     if form.transform == "Table":
         include = first(call.query, "includeObject") or "Metadata"

@@ -6,16 +6,20 @@ types, drops unknown fields and tells which they were. The words of every refusa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import JSON, OFFERED, PROTOBUF, YAML
-from hardpoint.machinery import defaults, errors, jsontext, shapes
+from hardpoint.machinery import defaults, errors, fielderrors, jsontext, shapes
 from hardpoint.machinery.shapes.refusals import cannot_be_handled, identify, unrecognized
 
+if TYPE_CHECKING:
+    from hardpoint.machinery.structural import Structure
+
 Json = dict[str, Any]
+Decoder: TypeAlias = "shapes.Shape | Structure"
 
 _SCHEMES = {
     "apiextensions.k8s.io": "pkg/apiserver/apiserver.go:53",
@@ -36,11 +40,15 @@ def media_type(content_type: str) -> str:
 def read(call: Call, api_version: str, kind: str, *, field_validation: str = "Warn") -> Json:
     """The body as an object of `kind`, complete and canonical; unknown and duplicate fields become warnings or 400."""
     media = media_type(call.request.headers.get("content-type", ""))
-    value, duplicates = _parse(call.request.body, media, api_version, kind)
+    structure = _structure(call, kind)
+    value, duplicates = _parse(call.request.body, media, api_version, kind, says_kind=structure is not None)
     got_version, got_kind = value["apiVersion"], value["kind"]
     call.given = value
-    _check_registered(got_version, got_kind, kind)
-    shape = shapes.shape(got_version, got_kind)
+    if structure is not None:
+        check_custom(call, value)
+    else:
+        _check_registered(got_version, got_kind, kind)
+    shape = structure or shapes.shape(got_version, got_kind)
     try:
         decoded = shape.decode(value)
     except shapes.TypeMismatch as wrong:
@@ -52,9 +60,7 @@ def read(call: Call, api_version: str, kind: str, *, field_validation: str = "Wa
     if field_validation == "Warn":
         call.warnings += problems
     if got_version != api_version:
-        raise errors.bad_request(
-            f"the API version in the data ({got_version}) does not match the expected API version ({api_version})"
-        )
+        raise _wrong_version(got_version, api_version)
     if got_kind != kind:
         reason = f"converting ({got_kind}) to ({kind}): unknown conversion"
         raise errors.bad_request(cannot_be_handled(got_version, got_kind, kind, reason))
@@ -71,6 +77,33 @@ def _record(call: Call, obj: Json) -> None:
         if obj["kind"] == call.kind.kind:
             defaults.apply(call.kind, obj)
     call.record.sent(obj)
+
+
+def decoder(call: Call, api_version: str, kind: str) -> Decoder:
+    """What decodes a body of this kind: the structure of the call's own kind if that is custom, else a Go type."""
+    return _structure(call, kind) or shapes.shape(api_version, kind)
+
+
+def _structure(call: Call, kind: str) -> Structure | None:
+    return call.kind.structure if kind == call.kind.kind else None
+
+
+def check_custom(call: Call, value: Json) -> None:
+    """Raise 400 or 422 if a body is of another version or kind than the custom resource it is sent to."""
+    version, kind = value.get("apiVersion", ""), value["kind"]
+    if version != call.kind.api_version:
+        raise _wrong_version(version, call.kind.api_version)
+    if kind != call.kind.kind:
+        metadata = value.get("metadata")
+        name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+        wrong = fielderrors.invalid("kind", kind, f"must be {call.kind.kind}")
+        raise errors.invalid(f"{kind}.{call.kind.group}", name, [wrong])
+
+
+def _wrong_version(said: str, expected: str) -> errors.ApiError:
+    return errors.bad_request(
+        f"the API version in the data ({said}) does not match the expected API version ({expected})"
+    )
 
 
 def read_options(call: Call) -> Json | None:
@@ -92,17 +125,20 @@ def read_options(call: Call) -> Json | None:
     return options
 
 
-def strict_problems(shape: shapes.Shape, value: Json, decoded: shapes.Decoded, duplicates: list[str]) -> list[str]:
+def strict_problems(shape: Decoder, value: Json, decoded: shapes.Decoded, duplicates: list[str]) -> list[str]:
     """One sentence a field that the kind does not have, or that was said twice, in the body's order."""
     return shape.strict_errors(value, duplicates) if decoded.unknown or duplicates else []
 
 
-def _parse(body: bytes, media: str, api_version: str, kind: str, *, tells_body: bool = True) -> tuple[Json, list[str]]:
+def _parse(
+    body: bytes, media: str, api_version: str, kind: str, *, tells_body: bool = True, says_kind: bool = False
+) -> tuple[Json, list[str]]:
     """The body as a JSON object that says which kind it is, and the fields it says twice.
 
-    A refusal repeats how the body begins if it `tells_body`.
+    A refusal repeats how the body begins if it `tells_body`. Who does not say a kind means `kind`, unless it must be
+    said, as custom resources must.
     """
-    if media == PROTOBUF:
+    if media == PROTOBUF and not says_kind:
         return _parse_protobuf(body, api_version, kind), []
     if media not in (JSON, YAML):
         raise errors.unsupported_media_type(OFFERED)
@@ -115,7 +151,12 @@ def _parse(body: bytes, media: str, api_version: str, kind: str, *, tells_body: 
     except shapes.TypeMismatch as wrong:
         reason = str(wrong)
         raise errors.bad_request(unrecognized(body, kind, reason) if tells_body else reason) from wrong
+    if says_kind and not said_kind:
+        reason = f"Object 'Kind' is missing in '{body.decode(errors='replace')}'"
+        raise errors.bad_request(unrecognized(body, kind, reason))
     value = parsed.value or {}
+    if says_kind:
+        api_version = said_version
     value["apiVersion"], value["kind"] = said_version or api_version, said_kind or kind
     return value, parsed.duplicates
 

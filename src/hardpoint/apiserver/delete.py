@@ -15,6 +15,7 @@ from typing import Any
 from hardpoint.apiserver import answers, bodies, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
+from hardpoint.apiserver.custom.conditions import mark_for_deletion
 from hardpoint.apiserver.list import answer as answer_list
 from hardpoint.apiserver.list import find as find_page
 from hardpoint.apiserver.options import DeleteOptions, check_collection_options, delete_options, list_options
@@ -160,6 +161,9 @@ def _ending(call: Call, old: Json, options: DeleteOptions) -> Json:
     kind = call.kind.known_as
     obj = deepcopy(old)
     metadata = obj["metadata"]
+    if kind == "CustomResourceDefinition" and "deletionTimestamp" not in metadata:
+        mark_for_deletion(obj, format_time(call.services.now()))
+        return obj
     _set_finalizers(metadata, _finalizers(kind, metadata, options))
     seconds = _grace_seconds(kind, obj, options)
     if "deletionTimestamp" in metadata:

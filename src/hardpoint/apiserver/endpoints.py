@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from hardpoint.apiserver.traits import KEEPS_LABELS_ON_STATUS, has_status, keeps_metadata_on_status
@@ -96,6 +97,20 @@ def _only_spec(*fields: str) -> Callable[[Kind, Json, Json], None]:
     return keep
 
 
+def _only_replicas(kind: Kind, new: Json, old: Json) -> None:
+    """A scale: nothing but how many there should be. A custom resource keeps that where its definition says."""
+    if kind.structure is None or kind.structure.scale is None:
+        _only_spec("replicas")(kind, new, old)
+        return
+    wanted = kind.structure.scale.wanted(new)
+    kept = deepcopy(old)
+    _keep_metadata(new, kept)
+    for name in (new.keys() | kept.keys()) - {"metadata"}:
+        _keep(new, kept, name)
+    if wanted is not None:
+        kind.structure.scale.set_wanted(new, wanted)
+
+
 def _only_resources(kind: Kind, new: Json, old: Json) -> None:
     """A pod's resize: the resources of its containers, matched by name, and of the pod as a whole.
 
@@ -126,5 +141,5 @@ _RULES: Mapping[str, Callable[[Kind, Json, Json], None]] = {
     "ephemeralcontainers": _only_spec("ephemeralContainers"),
     "finalize": _all_but_status,
     "resize": _only_resources,
-    "scale": _only_spec("replicas"),
+    "scale": _only_replicas,
 }

@@ -49,19 +49,21 @@ class Change:
 
     def new(self, place: Place) -> Json | None:
         """The object after the write, shared: not to be changed."""
-        return self._object(place, self.value, is_new=True)
+        return self._object(place, self.value, place.load, is_new=True)
 
     def old(self, place: Place) -> Json | None:
         """The object before the write, as of this revision, shared: not to be changed."""
-        return self._object(place, self.previous, is_new=False)
+        return self._object(place, self.previous, place.load_previous, is_new=False)
 
-    def _object(self, place: Place, value: bytes | None, *, is_new: bool) -> Json | None:
+    def _object(
+        self, place: Place, value: bytes | None, load: Callable[[bytes, int], Json], *, is_new: bool
+    ) -> Json | None:
         if value is None:
             return None
         name = (place.kind.api_version, is_new)
         found = self._objects.get(name)
         if found is None:
-            found = self._objects[name] = place.load(value, self.revision)
+            found = self._objects[name] = load(value, self.revision)
         return found
 
     def form(self, name: Any, make: Callable[[], bytes]) -> bytes:

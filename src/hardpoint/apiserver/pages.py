@@ -16,6 +16,7 @@ import orjson
 from hardpoint.apiserver import answers
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import Form
+from hardpoint.apiserver.traits import list_kind
 from hardpoint.machinery.jsontext import encode
 from hardpoint.store.contract import KeyValue
 
@@ -32,8 +33,8 @@ _SEEN_TOGETHER = frozenset(("FlowSchema", "StorageClass"))
 async def as_objects(call: Call, items: Sequence[KeyValue], meta: Json) -> bytes:
     """The page as a list of its kind."""
     place = call.place
-    head = b'{"kind":"%bList","apiVersion":"%b","metadata":%b,"items":[' % (
-        call.kind.kind.encode(),
+    head = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (
+        list_kind(call.kind).encode(),
         call.kind.api_version.encode(),
         orjson.dumps(meta),
     )

@@ -16,6 +16,7 @@ from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import Successor, replace
 from hardpoint.machinery import errors, fielderrors, jsonpatch, jsontext, mergepatch, shapes, strategicmerge
 from hardpoint.machinery.fielderrors import json_as_go
+from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.shapes import restored
 from hardpoint.machinery.shapes.refusals import identify, json_type
@@ -33,8 +34,8 @@ OPERATIONS_MAX = 10_000
 
 async def patch(call: Call) -> Response:
     media = bodies.media_type(call.request.headers.get("content-type", ""))
-    if media not in OFFERED:
-        raise errors.unsupported_media_type(OFFERED)
+    if media not in offered(call.kind):
+        raise errors.unsupported_media_type(offered(call.kind))
     if media == APPLY_PATCH:
         return await apply(call)
     options = patch_options(call)
@@ -48,6 +49,11 @@ def patch_options(call: Call) -> WriteOptions:
         wrong = fielderrors.forbidden("force", "may not be specified for non-apply patch")
         raise errors.invalid("PatchOptions.meta.k8s.io", "", [wrong])
     return options
+
+
+def offered(kind: Kind) -> tuple[str, ...]:
+    """The media types of the patches a kind takes. How to merge the lists of a custom resource nobody knows."""
+    return tuple(media for media in OFFERED if media != STRATEGIC_PATCH) if kind.structure is not None else OFFERED
 
 
 def successor(call: Call, media: str, options: WriteOptions) -> Successor:
@@ -64,14 +70,14 @@ def successor(call: Call, media: str, options: WriteOptions) -> Successor:
 def apply_patch(call: Call, media: str, old: Json, api_version: str, kind: str, options: WriteOptions) -> Json:
     """`old` with the call's patch applied, decoded as `kind`."""
     parsed = _parsed(call.request.body)
-    shape = shapes.shape(api_version, kind)
+    shape = bodies.decoder(call, api_version, kind)
     value = _applied(media, parsed.value, old, shape)
     call.given = value
     try:
         _keep_kind(call, media, value, {"apiVersion": api_version, "kind": kind})
         decoded = shape.decode(value)
     except shapes.TypeMismatch as wrong:
-        why = restored.refusal(shape, value) if media == STRATEGIC_PATCH else ""
+        why = restored.refusal(shape, value) if isinstance(shape, shapes.Shape) and media == STRATEGIC_PATCH else ""
         raise _refused(media, parsed.value, value, why or str(wrong)) from wrong
     problems = _unknown_members(media, parsed.value)
     problems += bodies.strict_problems(shape, value, decoded, parsed.duplicates)
@@ -88,9 +94,15 @@ def _keep_kind(call: Call, media: str, value: Json, identity: Mapping[str, str])
     """A patch may take the kind away, and it stays. Raises TypeMismatch for another one, and 400 without a version.
 
     Without a version kube-apiserver reads the object as its internal type, which has no field in common with it: first
-    it warns about all of them, and then it misses the name. What a strategic patch says here is of no interest.
+    it warns about all of them, and then it misses the name. What a strategic patch says here is of no interest. Custom
+    resources must say what they are.
     """
     version, kind = identify(value)
+    if call.kind.structure is not None and identity["kind"] == call.kind.kind:
+        if not kind:
+            raise shapes.TypeMismatch(f"Object 'Kind' is missing in '{json_as_go(value)}'")
+        bodies.check_custom(call, value)
+        return
     if media == STRATEGIC_PATCH:
         value.update(identity)
         return
@@ -116,7 +128,7 @@ def _parsed(body: bytes) -> jsontext.Parsed:
         raise errors.bad_request(f"error decoding patch: {wrong}") from wrong
 
 
-def _applied(media: str, change: Any, old: Json, shape: shapes.Shape) -> Json:
+def _applied(media: str, change: Any, old: Json, shape: bodies.Decoder) -> Json:
     if media == JSON_PATCH:
         return _json_patched(change, old)
     if not isinstance(change, dict):
@@ -126,6 +138,7 @@ def _applied(media: str, change: Any, old: Json, shape: shapes.Shape) -> Json:
     if media == MERGE_PATCH:
         merged: Json = mergepatch.merge(old, change)
         return merged
+    assert isinstance(shape, shapes.Shape), "custom resources take no strategic patches"
     try:
         return strategicmerge.merge(old, change, shape)
     except strategicmerge.Unmergeable as wrong:

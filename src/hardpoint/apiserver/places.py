@@ -1,7 +1,9 @@
 """Where in the store a kind's objects are, and in which version.
 
 A kind's prefix is `/registry/<group>/<plural>/`, `core` standing for the empty group. Kinds that are two faces of one
-thing share a place: what they store is the place's own kind, and the other face is converted on the way in and out.
+thing share a place: what they store is the place's own kind, and the other face is converted on the way in and out. So
+do the versions of a custom resource; what was stored by another version, or under an older schema, is made to fit the
+one that is served when it is read.
 """
 
 from __future__ import annotations
@@ -35,8 +37,11 @@ class Place:
     prefix: str
     convert_in: conversion.Convert | None
     convert_out: conversion.Convert | None
-    names_items: bool
-    """Whether the items of a list carry apiVersion and kind: custom resources do, built-in kinds do not."""
+
+    @property
+    def convert_to_print(self) -> conversion.Convert | None:
+        """What happens to objects before they become rows: both faces of a built-in kind look the same in a table."""
+        return self.convert_in if self.kind.structure is None else None
 
     def key(self, namespace: str, name: str) -> str:
         return f"{self.prefix}{namespace}/{name}" if namespace else f"{self.prefix}{name}"
@@ -49,16 +54,28 @@ class Place:
         return to_stored(self.convert_in(obj) if self.convert_in else obj)
 
     def load(self, value: bytes, revision: int) -> Json:
+        """The object that was written at `revision`."""
+        obj = to_object(value, revision)
+        return self.convert_out(obj) if self.convert_out and not self._is_settled(revision) else obj
+
+    def load_previous(self, value: bytes, revision: int) -> Json:
+        """The object whose end came at `revision`; when it was written is not told."""
         obj = to_object(value, revision)
         return self.convert_out(obj) if self.convert_out else obj
 
     def wire(self, value: bytes, revision: int) -> bytes:
         """A whole object's JSON."""
-        return encode(self.load(value, revision)) if self.convert_out else to_wire(value, revision)
+        if self.convert_out and not self._is_settled(revision):
+            return encode(self.load(value, revision))
+        return to_wire(value, revision)
+
+    def wire_previous(self, value: bytes, revision: int) -> bytes:
+        """As `wire`, of an object whose end came at `revision`."""
+        return encode(self.load_previous(value, revision)) if self.convert_out else to_wire(value, revision)
 
     def item(self, value: bytes, revision: int) -> bytes:
-        """A list item's JSON."""
-        if self.names_items:
+        """A list item's JSON: those of custom resources carry apiVersion and kind, built-in ones do not."""
+        if self.kind.structure is not None:
             return self.wire(value, revision)
         if self.convert_out:
             obj = self.load(value, revision)
@@ -68,6 +85,11 @@ class Place:
 
     def found(self, found: KeyValue) -> Json:
         return self.load(found.value, found.revision)
+
+    def _is_settled(self, revision: int) -> bool:
+        """Whether what was written then leaves as it is."""
+        structure = self.kind.structure
+        return structure is not None and revision >= structure.settled_from
 
 
 _places: dict[tuple[str, str, str], Place] = {}
@@ -83,7 +105,17 @@ def place(kind: Kind) -> Place:
     return known
 
 
+def forget(kind: Kind) -> None:
+    """Remember nothing of a kind that is no longer served."""
+    _places.pop((kind.group, kind.version, kind.plural), None)
+
+
 def _place(kind: Kind) -> Place:
+    if kind.structure is not None:
+        from hardpoint.machinery.structural import versions  # Not before there are custom resources.
+
+        convert_in, convert_out = versions.conversions(kind)
+        return Place(kind, f"{ROOT}{kind.group}/{kind.plural}/", convert_in, convert_out)
     face = (kind.group, kind.version, kind.kind)
     group, version, name = STORED_AS.get(face, face)
     stored = (group, version, name)
@@ -92,5 +124,4 @@ def _place(kind: Kind) -> Place:
         prefix=f"{ROOT}{group or 'core'}/{kind.plural}/",
         convert_in=conversion.between(face, stored),
         convert_out=conversion.between(stored, face),
-        names_items=False,
     )

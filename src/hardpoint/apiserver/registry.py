@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from hardpoint.machinery.kinds import Kind
@@ -12,7 +13,7 @@ class Registry:
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         self._kinds = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
-        self._groups = {kind.group for kind in self}
+        self._groups = Counter(kind.group for kind in self)
         self.generation = 1
 
     def __iter__(self) -> Iterator[Kind]:
@@ -25,12 +26,16 @@ class Registry:
         return group in self._groups
 
     def add(self, kind: Kind) -> None:
-        """Serve `kind` from now on, or serve it anew with other names or verbs."""
-        self._kinds[kind.group, kind.version, kind.plural] = kind
-        self._groups.add(kind.group)
+        """Serve `kind` from now on, or serve it anew with other names, verbs or another structure."""
+        name = (kind.group, kind.version, kind.plural)
+        if name not in self._kinds:
+            self._groups[kind.group] += 1
+        self._kinds[name] = kind
         self.generation += 1
 
     def remove(self, kind: Kind) -> None:
         del self._kinds[kind.group, kind.version, kind.plural]
-        self._groups = {kind.group for kind in self}
+        self._groups[kind.group] -= 1
+        if not self._groups[kind.group]:
+            del self._groups[kind.group]
         self.generation += 1

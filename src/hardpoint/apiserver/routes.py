@@ -11,7 +11,7 @@ from hardpoint.apiserver.connect import SUBRESOURCES as CONNECTIONS
 from hardpoint.apiserver.negotiation import OFFERED, WATCH_OFFERED
 from hardpoint.apiserver.patch import MEDIA_TYPES as PATCHES
 from hardpoint.apiserver.registry import Registry
-from hardpoint.apiserver.target import Target
+from hardpoint.apiserver.target import VERBS, Target
 from hardpoint.machinery import errors, names
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.kinds import Kind, Subresource
@@ -31,6 +31,8 @@ def find(registry: Registry, where: Target) -> tuple[Kind, Subresource | None]:
     if not where.subresource:
         return kind, None
     part = kind.subresource(where.subresource)
+    if part is None and kind.structure is not None:
+        raise errors.not_found(kind.resource, where.name)
     if part is None or (where.rest and part.name != "proxy"):
         raise errors.no_such_path()
     return kind, part
@@ -53,8 +55,8 @@ def check(request: Request, verb: str, kind: Kind, part: Subresource | None, whe
     if verb == "watch" and "list" in kind.verbs and "watch" not in kind.verbs:
         raise errors.method_not_supported(kind.resource, "watch")
     if not _takes(request.method, verb, kind, part, where):
-        raise errors.method_not_allowed()
-    if request.method == "PATCH" and where.subresource not in CONNECTIONS:
+        raise _method_refused(request.method, verb, kind)
+    if request.method == "PATCH" and where.subresource not in CONNECTIONS and kind.structure is None:
         _check_patch(request.headers.get("content-type", ""))
     accept = request.headers.get("accept", "")
     if accept and where.subresource not in CONNECTIONS:
@@ -64,6 +66,13 @@ def check(request: Request, verb: str, kind: Kind, part: Subresource | None, whe
     for place, name in (("Namespace", where.namespace), ("Name", where.name)):
         if wrong := names.path_segment(name):
             raise errors.bad_request(f'{place} parameter invalid: "{name}": {", ".join(wrong)}')
+
+
+def _method_refused(method: str, verb: str, kind: Kind) -> ApiError:
+    """405; custom resources are not routed, so it is their handler that refuses, in words of its own."""
+    if kind.structure is None:
+        return errors.method_not_allowed()
+    return errors.method_not_supported(kind.resource, verb if method in VERBS else "")
 
 
 def _check_answer(accept: str, verb: str, where: Target) -> None:

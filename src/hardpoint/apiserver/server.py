@@ -26,6 +26,7 @@ from hardpoint.apiserver.bootstrap import bootstrap
 from hardpoint.apiserver.bootstrap_policy import ensure_policy
 from hardpoint.apiserver.call import Services
 from hardpoint.apiserver.compaction import keep_compacted
+from hardpoint.apiserver.custom.lifecycle import CustomResources
 from hardpoint.apiserver.deadlines import Deadlines
 from hardpoint.apiserver.discovery import Discovery
 from hardpoint.apiserver.flow.following import FlowObjects
@@ -107,11 +108,11 @@ class ApiServer:
             now=now,
         )
         self._now = now
-        self._authenticators = services.authentication
-        self.metrics.add(self._authenticators.metrics.families)
         flow = flow or FlowOptions()
         limits = make_limits(flow)
         self._flow_objects = FlowObjects(self.hub, store, limits) if isinstance(limits, Gate) else None
+        self._authenticators = services.authentication
+        self.metrics.add(self._authenticators.metrics.families)
         self.handle: Handler = Walk(
             services,
             self.metrics,
@@ -120,6 +121,7 @@ class ApiServer:
             limits=limits,
             deadlines=Deadlines(flow.request_seconds_max),
         ).handle
+        self._custom = CustomResources(self.hub, store, self.registry, self.handle, now)
         self._is_stopping = False
         self.health.add("etcd", self._store_answers)
         self.health.add("etcd-readiness", self._store_answers, live=False)
@@ -136,11 +138,14 @@ class ApiServer:
         hooks = [self.health.hook(name) for name in _HOOKS]
         async with self.hub.running(), self._authenticators.running(), asyncio.TaskGroup() as tasks:
             compacting = tasks.create_task(keep_compacted(self._store), name="compaction")
+            running: asyncio.Task[None] | None = None
             try:
                 await ensure_policy(self._store, self._now)
                 await self._authorization.load()
                 if self._flow_objects is not None:
                     await self._flow_objects.load()
+                await self._custom.load()
+                running = tasks.create_task(self._custom.run(), name="custom resources")
                 await bootstrap(self.handle, self._host, self._port)
                 for finish in hooks:
                     finish()
@@ -148,6 +153,8 @@ class ApiServer:
             finally:
                 self._is_stopping = True
                 compacting.cancel()
+                if running is not None:
+                    running.cancel()
 
     async def warm_up(self) -> None:
         """Import what the first writes need, beside whatever is going on."""
@@ -157,7 +164,7 @@ class ApiServer:
     def _openapi(self) -> OpenApi:
         from hardpoint.apiserver.openapi import OpenApi  # Not before somebody asks: kubectl explain and apply do.
 
-        return OpenApi(self.registry)
+        return OpenApi(self.registry, lambda kind: kind.structure.schema if kind.structure is not None else None)
 
     async def _path(self, request: Request) -> Response:
         """Answer a path of the server's own."""

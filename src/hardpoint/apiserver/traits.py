@@ -145,6 +145,11 @@ def deprecation(kind: Kind) -> str:
     return _DEPRECATED.get((kind.group, kind.version, kind.kind), "")
 
 
+def list_kind(kind: Kind) -> str:
+    """What a list of the kind's objects calls itself."""
+    return kind.structure.list_kind if kind.structure is not None else f"{kind.kind}List"
+
+
 def has_status(kind: Kind) -> bool:
     """Whether status has an endpoint of its own, and so is out of reach of the main one."""
     return any(sub.name == "status" for sub in kind.subresources)

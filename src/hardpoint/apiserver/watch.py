@@ -26,7 +26,6 @@ from hardpoint.machinery.errors import ApiError, StoreError
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.partial import partial_metadata
-from hardpoint.machinery.stored import to_wire
 from hardpoint.store.contract import Compacted, Page
 
 Json = dict[str, Any]
@@ -162,10 +161,11 @@ class _Watcher:
         return change.form((event, self._form_name), lambda: self._line(event, value, change.revision))
 
     def _line(self, event: str, value: bytes, revision: int) -> bytes:
+        place, is_previous = self._place, event == "DELETED"
         if not self._form.transform:
-            wire = self._place.wire(value, revision) if self._place.convert_out else to_wire(value, revision)
+            wire = (place.wire_previous if is_previous else place.wire)(value, revision)
             return b'{"type":"%b","object":%b}\n' % (event.encode(), wire)
-        return self._transformed_line(event, self._place.load(value, revision))
+        return self._transformed_line(event, (place.load_previous if is_previous else place.load)(value, revision))
 
     def _transformed_line(self, event: str, obj: Json) -> bytes:
         shown = answers.transformed(self._call, self._form, [obj], {}, single=True)

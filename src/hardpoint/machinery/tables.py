@@ -59,11 +59,14 @@ def table(
     """The Table of objects of one kind, as they are stored. `single` says that they are one object and no list of one.
 
     Rows carry what `include_object` says: `None`, the `Metadata` or the whole `Object`; `version` is meta.k8s.io's.
-    Custom resources get their name and age; `custom_table` knows their own columns.
+    Custom resources get their name and the columns of their definition.
     """
     key = (kind.group, kind.kind)
-    if key not in CELLS and by_kind(kind.api_version, kind.kind) is None:
-        return custom_table((), objects, now=now, include_object=include_object, list_meta=list_meta, version=version)
+    columns = kind.structure.columns if kind.structure is not None else ()
+    if kind.structure is not None or (key not in CELLS and by_kind(kind.api_version, kind.kind) is None):
+        return custom_table(
+            columns, objects, now=now, include_object=include_object, list_meta=list_meta, version=version
+        )
     if key == ("flowcontrol.apiserver.k8s.io", "FlowSchema"):
         objects = [dict(each) for each in access.by_precedence(objects)]
     printer = CELLS.get(key, _default_cells)

@@ -8,6 +8,7 @@ from hardpoint.apiserver.admission.certificate_signing import CertificateSigning
 from hardpoint.apiserver.admission.certificate_subject_restriction import CertificateSubjectRestriction
 from hardpoint.apiserver.admission.cluster_trust_bundle_attest import ClusterTrustBundleAttest
 from hardpoint.apiserver.admission.contract import Mutates, Validates
+from hardpoint.apiserver.admission.custom_resource_termination import CustomResourceTermination
 from hardpoint.apiserver.admission.default_ingress_class import DefaultIngressClass
 from hardpoint.apiserver.admission.default_storage_class import DefaultStorageClass
 from hardpoint.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
@@ -28,6 +29,7 @@ def plugins(authorizer: Authorizer) -> tuple[list[Mutates], list[Validates]]:
     """
     accounts, priority, runtime_class = ServiceAccount(), Priority(), RuntimeClass()
     mutating: list[Mutates] = [
+        CustomResourceTermination(),
         NamespaceLifecycle(),
         accounts,
         NodeRestriction(authorizer),

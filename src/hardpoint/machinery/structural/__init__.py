@@ -11,6 +11,6 @@ and finds kube-apiserver's words. Rules in CEL are not evaluated here.
 """
 
 from hardpoint.machinery.structural.scale import Scale
-from hardpoint.machinery.structural.structure import Structure
+from hardpoint.machinery.structural.structure import Stored, Structure
 
-__all__ = ["Scale", "Structure"]
+__all__ = ["Scale", "Stored", "Structure"]

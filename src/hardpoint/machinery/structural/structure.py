@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.machinery.fielderrors import FieldError
 from hardpoint.machinery.shapes.refusals import TypeMismatch
@@ -21,8 +21,16 @@ from hardpoint.machinery.structural.scale import Scale
 Json = dict[str, Any]
 
 NEVER = 1 << 62
+"""A revision that no store reaches."""
 _TOO_DEEP = "exceeded max depth"
 _OPEN: Json = {"type": "object", PRESERVE: True}
+
+
+class Stored(NamedTuple):
+    """The version of a custom resource in which objects are stored."""
+
+    api_version: str
+    structure: Structure
 
 
 class Structure:
@@ -37,7 +45,7 @@ class Structure:
         scale: Scale | None = None,
         list_kind: str = "",
         deprecation: str = "",
-        storage_version: str = "",
+        stored_as: Stored | None = None,
         is_terminating: bool = False,
     ) -> None:
         self.schema: Json = schema or {}
@@ -50,19 +58,21 @@ class Structure:
         self.list_kind = list_kind
         self.deprecation = deprecation
         """What whoever uses this version is told, or ""."""
-        self.storage_version = storage_version
-        """The version in which objects are stored."""
+        self.stored_as = stored_as
+        """The version in which objects are stored, or None if it is this one."""
         self.is_terminating = is_terminating
         """Whether the definition is going away: nothing new may be made."""
         self.settled_from = NEVER
         """What was stored at this revision or later is complete and pruned by this very schema."""
+        self.preserves_unknown = preserves_unknown
+        """Whether nothing is ever pruned, as definitions of old may still say."""
         self._prunes_by = _OPEN if preserves_unknown else self.schema
 
     def decode(self, value: Json) -> Decoded:
         """The object of a body: unknown fields dropped, metadata as Go writes it. Raises TypeMismatch."""
         strange: list[str] = []
         try:
-            obj = self._prune(value, strange)
+            obj = self._pruner(value, strange)
             metadata = embedded.object_meta().decode(value.get("metadata"))
         except TypeMismatch as wrong:
             raise TypeMismatch(embedded.refusal(self.schema, value) or str(wrong)) from None
@@ -81,12 +91,19 @@ class Structure:
         return said_twice + [f'unknown field "{path}"' for path in self.unknown_fields(value)]
 
     def settle(self, obj: Json) -> Json:
-        """An object of another time or version as this one would have stored it."""
-        metadata = obj["metadata"]
-        settled: Json = self._prune(obj, [])
-        settled["metadata"] = metadata
+        """An object of another time or version as it would be had it been written now."""
+        settled = self.prune(obj)
         self.complete(settled)
         return settled
+
+    def prune(self, obj: Json) -> Json:
+        """An object, whose metadata is in order, without the fields that this version does not have."""
+        left: Json = self._pruner(obj, [])
+        return left
+
+    @cached_property
+    def has_defaults(self) -> bool:
+        return self._default is not None
 
     def complete(self, obj: Json) -> None:
         """Fill in the defaults, in place."""
@@ -135,7 +152,7 @@ class Structure:
         return list(lists.problems(self.schema, obj))
 
     @cached_property
-    def _prune(self) -> pruned.Pruner:
+    def _pruner(self) -> pruned.Pruner:
         return pruned.pruner(self._prunes_by, resource=True)
 
     @cached_property

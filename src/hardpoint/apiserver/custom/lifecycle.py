@@ -1,0 +1,97 @@
+"""The life of definitions: each gets the names that are free, is established and served, and goes when it is deleted.
+
+Everything follows from what the store says, so nothing is lost by a restart. What is served changes as a write is told;
+only what has to be written down waits its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from hardpoint.apiserver.custom import conditions
+from hardpoint.apiserver.custom.removal import Removal
+from hardpoint.apiserver.custom.serving import Serving
+from hardpoint.apiserver.custom.writing import Writer
+from hardpoint.apiserver.hub import Hub
+from hardpoint.apiserver.mirror import Mirror
+from hardpoint.apiserver.registry import Registry
+from hardpoint.machinery.messages import Handler
+from hardpoint.machinery.timestamps import format_time
+from hardpoint.runtime.workqueue import WorkQueue
+from hardpoint.store.contract import Store
+
+Json = dict[str, Any]
+
+GROUP, PLURAL = "apiextensions.k8s.io", "customresourcedefinitions"
+
+
+class CustomResources:
+    """The definitions of one server. What they define is served while this runs."""
+
+    def __init__(
+        self, hub: Hub, store: Store, registry: Registry, handle: Handler, now: Callable[[], datetime]
+    ) -> None:
+        self._serving = Serving(registry, lambda: hub.revision)
+        self._writer = Writer(handle)
+        self._now: Callable[[], str] = lambda: format_time(now())
+        self._removal = Removal(hub, store, self._serving, self._writer, self._find, self._now)
+        self._definitions = Mirror(hub, store, GROUP, PLURAL, self._changed)
+        self._groups: dict[str, dict[str, Json]] = {}
+        """Definitions by group and name: only those of one group can want the same names."""
+        self._queue: WorkQueue[str] = WorkQueue("custom resource definitions")
+
+    async def load(self) -> None:
+        """Serve what was established before. To be called once, when the hub is running."""
+        await self._definitions.load()
+
+    async def run(self) -> None:
+        """Move definitions on until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            # One at a time: who comes first has the name.
+            tasks.create_task(self._queue.work(self._look), name="custom resource definitions")
+            tasks.create_task(self._removal.run(), name="removal of custom resources")
+
+    def _find(self, name: str) -> Json | None:
+        return self._definitions.get("", name)
+
+    def _changed(self, _: str, name: str, definition: Json | None) -> None:
+        from hardpoint.apiserver.custom import judging  # Not before there are definitions.
+
+        members = self._groups.setdefault(name.partition(".")[2], {})
+        if definition is None:
+            members.pop(name, None)
+            self._serving.hide(name)
+            self._reconsider(members.items())
+            return
+        members[name] = definition
+        self._serving.show(name, definition)
+        if conditions.is_going(definition):
+            self._removal.add(name)
+        elif not judging.is_settled(definition):
+            self._queue.add(name)
+
+    def _reconsider(self, others: Iterable[tuple[str, Json]]) -> None:
+        """Names may have become free for those who wait for them."""
+        for name, definition in others:
+            if not conditions.is_true(definition, "NamesAccepted"):
+                self._queue.add(name)
+
+    async def _look(self, name: str) -> None:
+        from hardpoint.apiserver.custom import judging
+
+        definition = self._find(name)
+        if definition is None or conditions.is_going(definition):
+            return
+        members = self._groups[name.partition(".")[2]]
+        others = {key: other for key, other in members.items() if key != name}
+        changed = judging.judged(definition, others.values(), self._now())
+        if changed["status"] == definition.get("status"):
+            return
+        written = await self._writer.status(changed)
+        if written is not None:
+            # Whoever is judged next must know, even before this is told.
+            members[name] = written
+            self._reconsider(others.items())

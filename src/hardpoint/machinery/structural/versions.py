@@ -1,0 +1,30 @@
+"""From one version of a custom resource to another with the conversion `None`: the name of the version changes.
+
+And because each version has a schema of its own, what the other does not know is lost on the way in, and what it would
+have filled in is filled in on the way out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hardpoint.machinery.conversion import Convert
+from hardpoint.machinery.kinds import Kind
+
+Json = dict[str, Any]
+
+
+def conversions(kind: Kind) -> tuple[Convert | None, Convert]:
+    """How objects of a custom kind go into the store, None if as they are, and how they come out of it."""
+    structure = kind.structure
+    assert structure is not None, "only custom kinds have structures"
+    stored = structure.stored_as
+
+    def convert_in(obj: Json) -> Json:
+        assert stored is not None, "who stores its own version converts nothing"
+        return stored.structure.prune({**obj, "apiVersion": stored.api_version})
+
+    def convert_out(obj: Json) -> Json:
+        return structure.settle({**obj, "apiVersion": kind.api_version})
+
+    return (convert_in if stored is not None else None), convert_out
