@@ -75,12 +75,11 @@ def _all_but_status(kind: Kind, new: Json, old: Json) -> None:
 
 
 def _only_conditions(kind: Kind, new: Json, old: Json) -> None:
-    """A signing request's approval: the Approved and Denied conditions; the rest of status is the signer's."""
-    conditions = (new.get("status") or {}).get("conditions")
+    """A signing request's approval: its conditions, whatever they become; the rest of status is the signer's."""
+    said = new.get("status") or {}
     _only_status(kind, new, old)
     new["status"] = dict(old.get("status") or {})
-    if conditions is not None:
-        new["status"]["conditions"] = conditions
+    _keep(new["status"], said, "conditions")
 
 
 def _only_spec(*fields: str) -> Callable[[Kind, Json, Json], None]:
