@@ -35,13 +35,17 @@ class World:
         self._something_happened = asyncio.Event()
 
     @asynccontextmanager
-    async def controlled(self) -> AsyncIterator[ControllerManager]:
+    async def controlled(self, **options: Any) -> AsyncIterator[ControllerManager]:
         """With controllers, which begin from nothing each time."""
-        self.manager = ControllerManager(Client.in_process(self._handle, ADMIN), root_ca="A CERTIFICATE")
+        self.manager = ControllerManager(Client.in_process(self._handle, ADMIN), root_ca="A CERTIFICATE", **options)
         self.manager.follower.subscribe(self)
         async with self.manager.running():
             await self.manager.follower.wait_until_synced()
             yield self.manager
+
+    def as_user(self, user: User) -> Client:
+        """The same server, seen by somebody else."""
+        return Client.in_process(self._handle, user)
 
     def saw(self, _resource: Resource, _event: Event) -> None:
         self._something_happened.set()

@@ -62,7 +62,7 @@ class Credentials:
             raise refused(attributes, "node requested token with a pod binding without a uid")
         pod = await reader.get("", "pods", attributes.namespace, bound["name"])
         if pod is None:
-            raise errors.not_found("pods", bound["name"])
+            raise errors.not_found("pod", bound["name"])
         if bound["uid"] != pod["metadata"]["uid"]:
             told = f"the UID in the bound object reference ({bound['uid']}) does not match the UID in record."
             raise refused(attributes, f"{told} The object might have been deleted and then recreated")

@@ -99,7 +99,7 @@ async def _check_owner(node: str, attributes: Attributes, owners: list[Json], re
         raise refused(attributes, f"{who} must not set blockOwnerDeletion on an owner reference")
     found = await reader.get("", "nodes", "", node)
     if found is None:
-        raise errors.not_found("nodes", node)
+        raise errors.not_found("node", node)
     said, uid = owner.get("uid", ""), found["metadata"]["uid"]
     if said != uid:
         raise refused(attributes, f"node {node} UID mismatch: expected {said} got {uid}")
@@ -147,6 +147,6 @@ async def _eviction(node: str, attributes: Attributes, reader: Reader) -> None:
         raise refused(attributes, f"unexpected operation {attributes.operation}")
     pod = await reader.get("", "pods", attributes.namespace, attributes.name)
     if pod is None:
-        raise errors.not_found("pods", attributes.name)
+        raise errors.not_found("pod", attributes.name)
     if _node_of(pod) != node:
         raise refused(attributes, f"node {node} can only evict pods with spec.nodeName set to itself")

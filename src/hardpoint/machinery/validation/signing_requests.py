@@ -33,9 +33,9 @@ def on_create(obj: Json) -> Errors:
     """What is wrong with a new request."""
     errors: Errors = []
     spec = obj["spec"]
-    request = spec.get("request") or ""
-    if problem := _request_problem(request):
-        errors.append(invalid("spec.request", request or None, problem))
+    request = spec.get("request")
+    if problem := _request_problem(request or ""):
+        errors.append(invalid("spec.request", request, problem))
     _usages(errors, spec.get("usages") or [])
     signer = spec.get("signerName", "")
     if signer == signingrequests.LEGACY:
@@ -53,7 +53,7 @@ def on_create(obj: Json) -> Errors:
 def on_approval(obj: Json, old: Json) -> Errors:
     """What an approver may not say."""
     conditions, before = _conditions(obj), _conditions(old)
-    return _wrong_conditions(conditions, before) + _removed(conditions, before)
+    return _wrong_conditions(conditions, before) + _removed(conditions, before) + _both_decided(conditions, before)
 
 
 def on_status(obj: Json, old: Json) -> Errors:
@@ -69,7 +69,7 @@ def on_status(obj: Json, old: Json) -> Errors:
             errors.append(forbidden(_CONDITIONS, f'updates may not add a condition of type "{kind}"'))
     if issued and certificate != issued:
         errors.append(forbidden(_CERTIFICATE, "updates may not modify existing certificate content"))
-    return errors
+    return errors + _both_decided(conditions, before)
 
 
 def _request_problem(encoded: str) -> str:
@@ -116,15 +116,17 @@ def _wrong_conditions(conditions: list[Json], before: list[Json]) -> Errors:
         errors += rules.required_choice(f"{place}.status", condition.get("status", ""), allowed)
         if kind in kinds[:index] and len(set(had)) == len(had):
             errors.append(duplicate(f"{place}.type", kind))
-    if set(DECISIONS) <= set(kinds) and not set(DECISIONS) <= set(had):
-        errors.append(_both_decided())
     return errors
 
 
-def _both_decided() -> FieldError:
+def _both_decided(conditions: list[Json], before: list[Json]) -> Errors:
+    """A request that is both approved and denied, unless it was already. Told last: a rule of the schema says so."""
+    are, were = ({condition.get("type", "") for condition in each} for each in (conditions, before))
+    if not are.issuperset(DECISIONS) or were.issuperset(DECISIONS):
+        return []
     members = [f'conditions[{{"type": "{kind}"}}]' for kind in DECISIONS]
     told = ", ".join(f"`{member}`" for member in members)
-    return invalid(_CONDITIONS, f"{{{', '.join(members)}}}", f"must specify at most one of: {told}")
+    return [invalid(_CONDITIONS, f"{{{', '.join(members)}}}", f"must specify at most one of: {told}")]
 
 
 def _removed(conditions: list[Json], before: list[Json]) -> Errors:
