@@ -202,10 +202,8 @@ async def test_audiences(api: Api) -> None:
     assert (await who(api, theirs))[0] == 401
     assert (await review(api, ours))["audiences"] == [ISSUER]
     assert (await review(api, theirs, "db", "x"))["audiences"] == ["db"]
-    assert await review(api, theirs) == {
-        "user": {},
-        "error": f'[invalid bearer token, token audiences ["vault" "db"] is invalid for the target audiences ["{ISSUER}"]]',
-    }
+    why = f'token audiences ["vault" "db"] is invalid for the target audiences ["{ISSUER}"]'
+    assert await review(api, theirs) == {"user": {}, "error": f"[invalid bearer token, {why}]"}
 
 
 async def test_a_review_tells_whose_token_it_is(api: Api) -> None:

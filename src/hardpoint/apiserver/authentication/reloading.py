@@ -95,12 +95,20 @@ async def _contents(file: Path) -> AsyncIterator[bytes]:
 
     # Its folder is watched, for a file that is replaced is another file.
     looks = awatch(file.parent, rust_timeout=LOOK_SECONDS * 1000, yield_on_timeout=True, recursive=False)
-    yield await asyncio.to_thread(file.read_bytes)
-    async for _ in looks:
-        try:
-            yield await asyncio.to_thread(file.read_bytes)
-        except OSError as cause:
-            log.error("authentication configuration not read", extra={"file": str(file), "why": cause.strerror})
+    look = asyncio.ensure_future(anext(looks))
+    try:
+        await asyncio.sleep(0)  # From here on it is watched, and nothing that is written is missed.
+        while True:
+            try:
+                yield await asyncio.to_thread(file.read_bytes)
+            except OSError as cause:
+                log.error("authentication configuration not read", extra={"file": str(file), "why": cause.strerror})
+            await look
+            look = asyncio.ensure_future(anext(looks))
+    finally:
+        look.cancel()
+        await asyncio.wait([look])
+        await looks.aclose()
 
 
 _conforms: type[TokenAuthenticator] = ConfiguredTokens

@@ -56,12 +56,10 @@ class IssuerKeys:
 
     async def candidates(self, key_id: str) -> Sequence[Key]:
         """The keys a token that names this id may be signed with. Raises RefusedCredential if there are none."""
-        if self._clock() - self._fetched_at > KEYS_SECONDS_MAX:
+        is_old = self._clock() - self._fetched_at > KEYS_SECONDS_MAX
+        if is_old or not self._named(key_id):
             await self._fetch_if_allowed()
         found = self._named(key_id)
-        if not found:
-            await self._fetch_if_allowed()
-            found = self._named(key_id)
         if not found:
             raise RefusedCredential(f"oidc: no key of issuer {self.url} fits the token")
         return found
