@@ -47,8 +47,8 @@ async def bootstrap(handle: Handler, host: str, port: int) -> None:
     if ip_address(host).is_loopback:
         return
     await asyncio.gather(
-        _put(handle, "/api/v1/namespaces/default/endpoints", _endpoints(host, port)),
-        _put(handle, "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", _endpoint_slice(host, port)),
+        put(handle, "/api/v1/namespaces/default/endpoints", _endpoints(host, port)),
+        put(handle, "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", _endpoint_slice(host, port)),
     )
 
 
@@ -57,7 +57,7 @@ async def _ensure(handle: Handler, collection: str, obj: Json) -> None:
         await _send(handle, "POST", collection, obj)
 
 
-async def _put(handle: Handler, collection: str, obj: Json) -> None:
+async def put(handle: Handler, collection: str, obj: Json) -> None:
     """Make an object as given, whatever it was."""
     if await _send(handle, "PUT", f"{collection}/{obj['metadata']['name']}", obj) == 404:
         await _send(handle, "POST", collection, obj)

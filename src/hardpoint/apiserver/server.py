@@ -13,6 +13,7 @@ from hardpoint.apiserver import health, verbs, version
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.allotment import ServiceAllotter
 from hardpoint.apiserver.audit.auditor import Auditor
+from hardpoint.apiserver.authentication import extension
 from hardpoint.apiserver.authentication.assembly import assemble
 from hardpoint.apiserver.authentication.issuing import TokenIssuer
 from hardpoint.apiserver.authentication.options import AuthenticationOptions
@@ -22,7 +23,7 @@ from hardpoint.apiserver.authorization.options import AuthorizationOptions
 from hardpoint.apiserver.authorization.rbac.authorizer import GROUP as RBAC
 from hardpoint.apiserver.authorization.rbac.authorizer import Rbac
 from hardpoint.apiserver.authorization.rbac.escalation import Escalation
-from hardpoint.apiserver.bootstrap import bootstrap
+from hardpoint.apiserver.bootstrap import bootstrap, put
 from hardpoint.apiserver.bootstrap_policy import ensure_policy
 from hardpoint.apiserver.call import Services
 from hardpoint.apiserver.compaction import keep_compacted
@@ -147,6 +148,7 @@ class ApiServer:
                 await self._custom.load()
                 running = tasks.create_task(self._custom.run(), name="custom resources")
                 await bootstrap(self.handle, self._host, self._port)
+                await put(self.handle, extension.COLLECTION, extension.config_map(self._authentication))
                 for finish in hooks:
                     finish()
                 yield self
