@@ -17,12 +17,17 @@ class BadTimestamp(HardpointError):
 
 def format_time(moment: datetime) -> str:
     """`2026-01-02T03:04:05Z`; fractions of a second are dropped."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").zfill(20)
+    return _utc(moment).isoformat(timespec="seconds") + "Z"
 
 
 def format_micro_time(moment: datetime) -> str:
     """`2026-01-02T03:04:05.000006Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").zfill(27)
+    return _utc(moment).isoformat(timespec="microseconds") + "Z"
+
+
+def _utc(moment: datetime) -> datetime:
+    """The moment in UTC, without saying so."""
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).replace(tzinfo=None)
 
 
 def parse_time(text: str) -> datetime:

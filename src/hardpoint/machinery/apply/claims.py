@@ -23,14 +23,14 @@ def claims(kind: Type, config: Json) -> FieldSet:
 
 
 def _below_map(kind: MapType, value: Json) -> FieldSet:
-    fields = kind.fields
+    steps = kind.steps
     found: FieldSet = {}
     for name in sorted(value):
-        child, each = kind.child(name), value[name]
-        is_item = name not in fields or each is None or each == {}
-        node = _node(child, each, is_item)
+        each, is_item = value[name], name not in steps
+        element, child = (f"f:{name}", kind.rest) if is_item else steps[name]
+        node = LEAF if child is None else _node(child, each, is_item or each is None or each == {})
         if node is not None:
-            found[f"f:{name}"] = node
+            found[element] = node
     return found
 
 

@@ -6,7 +6,7 @@ items stand; items that cannot be told apart are compared together, as one value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hardpoint.machinery.apply import items
@@ -65,11 +65,13 @@ def whole(kind: Type, value: Any) -> FieldSet:
 def _whole_map(kind: MapType, value: Json) -> FieldSet:
     if kind.is_atomic or not value:
         return LEAF
-    fields: Mapping[str, Type] = kind.fields
+    steps = kind.steps
     found: FieldSet = {SELF: LEAF}
     for name in sorted(value):
-        child = fields.get(name) or kind.child(name)
-        found[f"f:{name}"] = LEAF if child.is_leaf else whole(child, value[name])
+        if (step := steps.get(name)) is None:
+            step = f"f:{name}", None if kind.rest.is_leaf else kind.rest
+        element, child = step
+        found[element] = LEAF if child is None else whole(child, value[name])
     return found
 
 
@@ -102,7 +104,8 @@ class _Changes:
     def maps(self, kind: MapType, old: Json, new: Json) -> None:
         for name, value in new.items():
             if name not in old:
-                self.added[f"f:{name}"] = whole(kind.child(name), value)
+                child = kind.child(name)
+                self.added[f"f:{name}"] = LEAF if child.is_leaf else whole(child, value)
             elif old[name] != value:
                 self._children(f"f:{name}", kind.child(name), old[name], value)
         for name, value in old.items():
@@ -136,6 +139,9 @@ class _Changes:
 
     def _children(self, element: str, kind: Type, old: Any, new: Any) -> None:
         """Compare two values that differ."""
+        if kind.is_leaf:
+            self.modified[element] = LEAF
+            return
         below = _Changes()
         is_modified = below.values(kind, old, new)
         self._put(self.added, element, below.added, False)
@@ -151,8 +157,6 @@ class _Changes:
 
     def values(self, kind: Type, old: Any, new: Any) -> bool:
         """Find what differs below two values that do; returns whether the value itself counts as modified."""
-        if kind.is_leaf:
-            return True
         if kind.map is not None and _is_map(old) and _is_map(new):
             if kind.map.is_atomic or not (old or new):
                 return True

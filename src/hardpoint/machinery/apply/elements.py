@@ -6,6 +6,7 @@ item at an index. Two texts are the same exactly if the elements are, so sets ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -17,6 +18,7 @@ from hardpoint.machinery.fielderrors import json_as_go
 SELF = "."
 """Not an element: inside a set it says that the parent of the others is a member too."""
 _KINDS = "fkvi"
+_ESCAPED = re.compile("[<>&]")
 # Values sort by what they are before they sort by how large they are.
 _RANKS: Mapping[type, int] = {float: 0, int: 0, str: 1, bool: 2, list: 3, dict: 4, type(None): 5}
 
@@ -27,12 +29,18 @@ class BadElement(ValueError):
 
 def keyed(keys: Mapping[str, Any]) -> str:
     """The item of a list that has these values of its keys, which are in the order of their names."""
-    return f"k:{json_as_go(keys)}"
+    return f"k:{_json(keys)}"
 
 
 def valued(value: Any) -> str:
     """The item of a set."""
-    return f"v:{json_as_go(value)}"
+    return f"v:{_json(value)}"
+
+
+def _json(value: Any) -> str:
+    text = orjson.dumps(value).decode()
+    # Hardly a key has something to escape, and looking for it costs more than writing it.
+    return text if text.isascii() and not _ESCAPED.search(text) else json_as_go(value)
 
 
 def canonical(text: str) -> str | None:

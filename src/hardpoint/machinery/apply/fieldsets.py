@@ -32,9 +32,9 @@ def ordered(level: FieldSet) -> FieldSet:
     """One level of a set in canonical order."""
     if len(level) < 2:
         return level
-    # Fields sort as their texts do, and most levels have nothing else.
-    plain = all(text[0] == "f" or text == SELF for text in level)
-    return {text: level[text] for text in (sorted(level) if plain else sorted(level, key=elements.order))}
+    # Fields sort as their texts do, and a level of fields has nothing else.
+    *_, last = level
+    return {text: level[text] for text in (sorted(level) if last[0] == "f" else sorted(level, key=elements.order))}
 
 
 def of_paths(paths: Iterable[Path]) -> FieldSet:
@@ -98,7 +98,7 @@ def _as_member(node: FieldSet) -> FieldSet:
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
     """What is in `one` and not in `other`: what is below a member of `other` stays."""
-    if not one or not other:
+    if one.keys().isdisjoint(other):
         return one
     return _below(one, other, _difference)
 
@@ -110,7 +110,7 @@ def _difference(one: FieldSet, other: FieldSet) -> FieldSet | None:
 
 def without(one: FieldSet, other: FieldSet) -> FieldSet:
     """What is in `one` and neither in `other` nor below a member of it."""
-    if not one or not other:
+    if one.keys().isdisjoint(other):
         return one
     return _below(one, other, _without)
 

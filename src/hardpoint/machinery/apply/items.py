@@ -35,11 +35,11 @@ def element_of(kind: ListType, item: Any) -> str:
 def _keys(kind: ListType, item: Json) -> Json:
     """The values of an item's keys, by name; a key that is neither there nor has a default is left out."""
     found = {}
-    for key in sorted(kind.keys):
+    for key in kind.keys:
         if key in item:
             found[key] = item[key]
-        elif (default := kind.key_default(key)) is not None:
-            found[key] = default
+        elif key in kind.key_defaults:
+            found[key] = kind.key_defaults[key]
     return found
 
 

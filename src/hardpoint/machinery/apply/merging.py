@@ -45,7 +45,9 @@ def _emptied(kind: Type, live: Any, config: Any) -> Any:
 def _maps(kind: MapType, live: Json, config: Json) -> Json:
     merged = live.copy()
     for name, value in config.items():
-        merged[name] = _values(kind.child(name), live[name], value) if name in live else value
+        # Only containers and null are merged; of everything else the configuration's value counts.
+        is_plain = value is not None and value.__class__ is not dict and value.__class__ is not list
+        merged[name] = value if is_plain or name not in live else _values(kind.child(name), live[name], value)
     return merged
 
 

@@ -8,6 +8,7 @@ field. `shapetypes` makes Types of built-in kinds and `schematypes` those of cus
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 Scalar = str
@@ -32,27 +33,26 @@ class Type:
 class ListType:
     """A list: atomic, a set, or items told apart by keys."""
 
-    __slots__ = ("_element", "is_atomic", "keys")
-
     def __init__(self, element: Callable[[], Type], *, is_atomic: bool = False, keys: tuple[str, ...] = ()) -> None:
+        """`element` returns the type of the items; it is called once, when first needed."""
         self._element = element
         self.is_atomic = is_atomic
-        self.keys = keys
+        self.keys = tuple(sorted(keys))
+        """The names of the keys, in their canonical order."""
 
-    @property
+    @cached_property
     def element(self) -> Type:
         return self._element()
 
-    def key_default(self, key: str) -> Any:
-        """What an item that leaves out a key has for it; None if it has nothing then."""
+    @cached_property
+    def key_defaults(self) -> Mapping[str, Any]:
+        """What an item that leaves out a key has for it, for those keys where it has something then."""
         inner = self.element.map
-        return inner.defaults.get(key) if inner is not None else None
+        return {key: inner.defaults[key] for key in self.keys if key in inner.defaults} if inner is not None else {}
 
 
 class MapType:
     """A map: atomic, the fields of a struct, any keys, or both. `element` is the type of what is not a named field."""
-
-    __slots__ = ("_defaults", "_element", "_fields", "_load", "is_atomic")
 
     def __init__(
         self,
@@ -61,38 +61,45 @@ class MapType:
         element: Callable[[], Type] | None = None,
         is_atomic: bool = False,
     ) -> None:
-        """`load` returns the named fields, each with its type and its default; it is called once, when first needed."""
+        """`load` returns the named fields, each with its type and default; it is called once, when first needed."""
         self._load = load
         self._element = element
         self.is_atomic = is_atomic
-        self._fields: Mapping[str, Type] | None = None
-        self._defaults: Mapping[str, Any] = {}
 
-    @property
+    @cached_property
+    def _loaded(self) -> Mapping[str, tuple[Type, Any]]:
+        return self._load() if self._load is not None else {}
+
+    @cached_property
     def fields(self) -> Mapping[str, Type]:
         """The named fields."""
-        if self._fields is None:
-            loaded = self._load() if self._load is not None else {}
-            self._defaults = {name: default for name, (_, default) in loaded.items() if default is not None}
-            self._fields = {name: kind for name, (kind, _) in loaded.items()}
-        return self._fields
+        return {name: kind for name, (kind, _) in self._loaded.items()}
 
-    @property
+    @cached_property
     def defaults(self) -> Mapping[str, Any]:
         """The defaults of the named fields that have one."""
-        assert self.fields is not None
-        return self._defaults
+        return {name: default for name, (_, default) in self._loaded.items() if default is not None}
 
-    @property
+    @cached_property
     def element(self) -> Type | None:
         """The type of a value whose key is no named field; None where there may be no such keys."""
         return self._element() if self._element is not None else None
 
-    def child(self, key: str) -> Type:
-        """The type of what is at a key; of what nobody declared, that it is what it is."""
-        return self.fields.get(key) or self.element or DEDUCED
+    @cached_property
+    def rest(self) -> Type:
+        """The type of a value whose key is no named field; of what nobody declared, that it is what it is."""
+        return self.element or DEDUCED
 
-    @property
+    def child(self, key: str) -> Type:
+        """The type of what is at a key."""
+        return self.fields.get(key) or self.rest
+
+    @cached_property
+    def steps(self) -> Mapping[str, tuple[str, Type | None]]:
+        """The path elements of the named fields, with their types, or None for those that are owned as a whole."""
+        return {name: (f"f:{name}", None if kind.is_leaf else kind) for name, kind in self.fields.items()}
+
+    @cached_property
     def is_deduced(self) -> bool:
         """Whether all there is to know is what the values show."""
         return self.element is DEDUCED and not self.fields

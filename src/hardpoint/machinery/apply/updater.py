@@ -77,7 +77,7 @@ class Updater:
         fields = self.keep(claims(self.type, config))
         current[identity] = Entry(self.api_version, fields, last.time if last else None)
         merged = merge(self.type, live, config)
-        if last is not None and (last.fields != fields or last.api_version != self.api_version):
+        if last is not None and (last.api_version != self.api_version or difference(last.fields, fields)):
             merged = self._pruned(merged, current, last)
         return merged, self._taken(_Changes(self, live, merged), current, identity, force)
 
