@@ -278,7 +278,8 @@ def _serving_context(pki: Pki, serving: ServingFiles | None, authentication: Aut
 def _peers(authentication: AuthenticationOptions) -> Peers:
     client_ca, proxy_ca = authentication.client_ca_file, authentication.front_proxy.ca_file
     assert client_ca is not None, "a cluster has one"
-    return Peers(certificates_in(client_ca), certificates_in(proxy_ca) if proxy_ca is not None else frozenset())
+    front_proxies = certificates_in(proxy_ca) if proxy_ca is not None else frozenset()
+    return Peers(certificates_in(client_ca), front_proxies, authentication.front_proxy.headers.all)
 
 
 def _own_names(host: str) -> list[str]:

@@ -35,8 +35,8 @@ class Peer:
 class Request:
     """One request. `path` is as it came, percent-encoded; header names are lower case.
 
-    The values of a header sent several times are joined by ", "; those of Impersonate-* and X-Remote-*, which may hold
-    commas themselves, by a line feed.
+    The values of a header sent several times are joined by ", "; those of Impersonate-* and X-Remote-*, or whatever
+    front proxies name users in, may hold commas themselves and are joined by a line feed.
     """
 
     method: str

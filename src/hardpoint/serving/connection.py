@@ -87,7 +87,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         peer = self._company.peers.peer_of(self._transport)
-        self._reader = Reader(peer, self._deliver, self._company.limits)
+        self._reader = Reader(peer, self._deliver, self._company.limits, self._company.peers.whole_values)
         self._task = self._loop.create_task(self._run(), name=f"connection of {peer.address}")
         self._task.add_done_callback(self._task_ended)
         if not self._company.join(self):

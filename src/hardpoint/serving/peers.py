@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ssl
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hardpoint.machinery.messages import Peer, User
+from hardpoint.serving.reading import WHOLE_VALUES
 
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 """The extra of a user that says by which certificate they are known."""
@@ -35,10 +37,17 @@ class Peers:
     """Tells who a connection's peer is.
 
     `clients` and `front_proxies` are the encoded certificates of the authorities; without `clients` every certificate
-    that TLS lets pass is a client's.
+    that TLS lets pass is a client's. `headers` are what front proxies name users in, where that is not X-Remote-*.
     """
 
-    def __init__(self, clients: frozenset[bytes] | None = None, front_proxies: frozenset[bytes] = frozenset()) -> None:
+    def __init__(
+        self,
+        clients: frozenset[bytes] | None = None,
+        front_proxies: frozenset[bytes] = frozenset(),
+        headers: Iterable[str] = (),
+    ) -> None:
+        self.whole_values = (*WHOLE_VALUES, *(name.strip().lower() for name in headers))
+        """How headers begin whose values are kept apart."""
         self._clients = clients
         self._front_proxies = front_proxies
         self._introduced: dict[bytes, _Introduction] = {}

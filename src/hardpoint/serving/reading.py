@@ -72,8 +72,8 @@ Deliver = Callable[[Request, Manner], None]
 # A method llhttp does not know is still a method: the walk answers it with 405 in Kubernetes' words.
 _FOREIGN_METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
 
-# The values of these are taken one by one and may contain commas, so a comma cannot join them.
-_WHOLE_VALUES = ("impersonate-", "x-remote-")
+WHOLE_VALUES = ("impersonate-", "x-remote-")
+"""How headers begin whose values are taken one by one and may contain commas, so that a comma cannot join them."""
 
 
 class Reader:
@@ -94,13 +94,16 @@ class Reader:
         "_peer",
         "_refusal",
         "_url",
+        "_whole_values",
         "body_bytes",
         "expects_continue",
         "messages",
         "phase",
     )
 
-    def __init__(self, peer: Peer, deliver: Deliver, limits: Limits) -> None:
+    def __init__(
+        self, peer: Peer, deliver: Deliver, limits: Limits, whole_values: tuple[str, ...] = WHOLE_VALUES
+    ) -> None:
         self.phase = Phase.BETWEEN
         self.messages = 0
         """How many messages have begun."""
@@ -111,6 +114,7 @@ class Reader:
         self._peer = peer
         self._deliver = deliver
         self._limits = limits
+        self._whole_values = whole_values
         self._parser = httptools.HttpRequestParser(self)
         self._foreign_method = ""
         self._completed = 0
@@ -193,7 +197,7 @@ class Reader:
         elif key == "host":
             self._refuse(BAD_REQUEST)
         else:
-            headers[key] += ("\n" if key.startswith(_WHOLE_VALUES) else ", ") + text
+            headers[key] += ("\n" if key.startswith(self._whole_values) else ", ") + text
         self._header_count += 1
         if self._header_count > self._limits.headers_max:
             self._refuse(HEAD_TOO_LARGE)

@@ -25,6 +25,10 @@ class Headers:
     group: tuple[str, ...] = ("X-Remote-Group",)
     extra_prefix: tuple[str, ...] = ("X-Remote-Extra-",)
 
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (*self.username, *self.uid, *self.group, *self.extra_prefix)
+
 
 class FrontProxy:
     """Knows users by what a trusted proxy says of them. Without `allowed_names` any name in its certificate will do."""
