@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from hardpoint.client.client import Client
+from hardpoint.controllers.cluster_role_aggregation import ClusterRoleAggregation
 from hardpoint.controllers.csr_approving import CsrApproving
 from hardpoint.controllers.csr_cleaner import CsrCleaner
 from hardpoint.controllers.csr_signing import CsrSigning
@@ -21,7 +22,7 @@ from hardpoint.serving.certificates import Authority
 
 
 class ControllerManager:
-    """Garbage collection, namespace deletion, what every namespace has, and certificates, for the cluster of `client`.
+    """Garbage collection, namespaces and what each has, certificates, aggregated roles, for the cluster of `client`.
 
     Several may run for the same cluster: each step is conditional on what it was decided on.
     """
@@ -42,6 +43,7 @@ class ControllerManager:
         self.garbage_collector = GarbageCollector(client, self.follower)
         self.namespaces = NamespaceDeletion(client, self.follower, now=now)
         self.service_accounts = ServiceAccounts(client, self.follower)
+        self.cluster_roles = ClusterRoleAggregation(client, self.follower)
         self.root_ca = RootCa(client, self.follower, root_ca) if root_ca else None
         self.signing_requests = (
             CsrApproving(client, self.follower, now=now),
@@ -55,6 +57,7 @@ class ControllerManager:
             self.garbage_collector,
             self.namespaces,
             self.service_accounts,
+            self.cluster_roles,
             self.root_ca,
             *self.signing_requests,
         )
