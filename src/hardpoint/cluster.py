@@ -23,8 +23,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hardpoint import datadir
+from hardpoint.apiserver.audit.auditor import Auditor
+from hardpoint.apiserver.audit.options import AuditOptions, make_auditor
 from hardpoint.apiserver.authentication.contract import MASTERS
 from hardpoint.apiserver.authentication.options import AuthenticationOptions
+from hardpoint.apiserver.flow.options import FlowOptions
 from hardpoint.apiserver.pki import FRONT_PROXY, ensure
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.datadir import State
@@ -89,6 +92,8 @@ class Options:
     components: tuple[str, ...] = COMPONENTS
     serving: ServingFiles | None = None
     authentication: AuthenticationOptions = field(default_factory=AuthenticationOptions)
+    audit: AuditOptions = field(default_factory=lambda: AuditOptions(is_log_in_data_dir=True))
+    flow: FlowOptions = field(default_factory=FlowOptions)
     from_backup: Path | None = None
     """A backup the store begins with; the data directory must not hold a store then."""
 
@@ -146,7 +151,17 @@ class Cluster:
         self.store = await self._open_store(address)
         stack.push_async_callback(self.store.close)
         authentication = _authentication(options, pki)
-        server = ApiServer(self.store, host=host, port=port, authentication=authentication)
+        auditor = _auditor(options)
+        if auditor is not None:
+            await stack.enter_async_context(auditor.running())
+        server = ApiServer(
+            self.store,
+            host=host,
+            port=port,
+            authentication=authentication,
+            auditor=auditor,
+            flow=options.flow,
+        )
         api = await stack.enter_async_context(server.running())
         self.handle = api.handle
         context, peers = _serving_context(pki, options.serving, authentication), _peers(authentication)
@@ -228,6 +243,15 @@ def _authorities(pki: Pki, serving: ServingFiles | None) -> Mapping[str, Authori
     if serving is None:
         authorities |= dict.fromkeys((CLIENT, KUBELET_CLIENT), pki.authority("client-ca"))
     return authorities
+
+
+def _auditor(options: Options) -> Auditor | None:
+    audit = options.audit.with_log(options.data_dir / datadir.AUDIT)
+    if audit.webhook is None:
+        return make_auditor(audit)
+    from hardpoint.client.webhook import Webhook
+
+    return make_auditor(audit, Webhook.from_kubeconfig("audit", audit.webhook.config_file))
 
 
 async def _restore(backup: Path, options: Options) -> None:

@@ -3,6 +3,7 @@
 lock           held by the running cluster; the kernel lets go of it however that ends
 cluster.json   what the running cluster says of itself, for `status` and `down`
 store/ pki/    the store's and the certificates' own business
+audit/         who asked for what
 hardpoint.log  what a detached cluster has to say
 """
 
@@ -24,6 +25,7 @@ LOCK = "lock"
 STATE = "cluster.json"
 LOG = "hardpoint.log"
 PKI = "pki"
+AUDIT = "audit"
 
 
 class AlreadyRunning(HardpointError):

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hardpoint.cli import audit as audit_flags
 from hardpoint.cli import authentication as authentication_flags
+from hardpoint.cli import flow as flow_flags
 from hardpoint.cli import options
 
 if TYPE_CHECKING:
+    from hardpoint.apiserver.audit.options import AuditOptions
     from hardpoint.apiserver.authentication.options import AuthenticationOptions
+    from hardpoint.apiserver.flow.options import FlowOptions
 
 EXAMPLES = """\b
 Examples:
@@ -37,6 +41,8 @@ Examples:
 @options.store
 @options.etcd_files
 @authentication_flags.all_flags
+@audit_flags.apiserver_flags
+@flow_flags.flags
 def command(
     *,
     bind_address: str,
@@ -50,6 +56,8 @@ def command(
     etcd_certfile: Path | None,
     etcd_keyfile: Path | None,
     authentication: AuthenticationOptions,
+    audit: AuditOptions,
+    flow: FlowOptions,
 ) -> None:
     """Run the API server alone, against any store.
 
@@ -75,6 +83,8 @@ def command(
         etcd=EtcdFiles(etcd_cafile, etcd_certfile, etcd_keyfile),
         serving=own_files,
         authentication=authentication,
+        audit=audit,
+        flow=flow,
         components=(API_SERVER,),
     )
     serving.run(wanted, lambda state: click.echo(state.address))

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hardpoint.cli import audit as audit_flags
 from hardpoint.cli import authentication as authentication_flags
 from hardpoint.cli import options, printing
 from hardpoint.datadir import State, default_data_dir
 
 if TYPE_CHECKING:
+    from hardpoint.apiserver.audit.options import AuditOptions
     from hardpoint.apiserver.authentication.options import AuthenticationOptions
 
 EXAMPLES = """\b
@@ -54,6 +56,7 @@ Examples:
 @options.store
 @options.etcd_files
 @authentication_flags.file_flags
+@audit_flags.up_flags
 @click.option(
     "--from-backup",
     type=options.FILE,
@@ -76,6 +79,7 @@ def command(
     from_backup: Path | None,
     components: str,
     authentication: AuthenticationOptions,
+    audit: AuditOptions,
 ) -> None:
     """Start a Kubernetes v1.37 cluster on this machine.
 
@@ -95,6 +99,7 @@ def command(
         kubeconfig=Path(os.path.abspath((kubeconfig or search_path()[0]).expanduser())),
         make_current=use_context,
         authentication=authentication,
+        audit=audit,
         from_backup=from_backup,
         components=parse_components(components),
     )

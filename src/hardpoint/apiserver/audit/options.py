@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hardpoint.apiserver.audit.auditor import Auditor, Backend
@@ -48,6 +48,17 @@ class AuditOptions:
     """None: one event for each write, and for each refusal."""
     log: LogOptions | None = None
     webhook: WebhookOptions | None = None
+    is_log_in_data_dir: bool = False
+    """Whether a cluster that has no other log keeps one beside its data."""
+
+    def with_log(self, folder: Path) -> AuditOptions:
+        """The same, with the log that was left to the cluster."""
+        if not self.is_log_in_data_dir:
+            return self
+        return replace(self, log=LogOptions(str(folder / "audit.log"), mode="batch", keeping=_BESIDE_DATA))
+
+
+_BESIDE_DATA = Keeping(size_megabytes_max=50, backups_max=4, age_days_max=30)
 
 
 def make_auditor(options: AuditOptions, webhook: Teller | None = None) -> Auditor | None:

@@ -261,14 +261,14 @@ class Gate:
     def _give_up(self, course: Course, queue: Queue, waiting: Waiting) -> None:
         """Somebody does not wait any longer, or was called and did not come."""
         level = course.level
-        if waiting.future.done() and not waiting.future.cancelled():
+        if waiting.is_called:
             queue.executing -= 1
+        elif level.withdraw(queue, waiting):
+            self._waiting -= 1
+        if waiting.is_called or waiting.has_seat:
             level.in_use -= waiting.width
-            return
-        level.withdraw(queue, waiting)
-        self._waiting -= 1
-        if waiting.has_seat:
-            level.in_use -= waiting.width
+        if self._waiting and not self._is_turn_coming:
+            self._expect_turn()
 
     async def _reject(self, course: Course, reason: str) -> GateSeat:
         name = course.level.shape.name
@@ -307,13 +307,16 @@ class Gate:
             if not first.has_seat and not self._levels.fits(level, first.width):
                 continue
             level.take(queue)
-            self._served_seconds = level.had_seconds
             self._waiting -= 1
+            if first.future.done():
+                return 0.0  # It was cancelled, and has not noticed yet.
+            self._served_seconds = level.had_seconds
             if not first.has_seat:
                 level.in_use += first.width
             queue.executing += 1
             queue.had_seconds += first.seconds
             level.had_seconds += first.seconds / level.weight
+            first.is_called = True
             first.future.set_result(None)
             return first.seconds
         return None

@@ -81,6 +81,7 @@ class Waiting:
     seconds: float
     """How much of the processor it will probably take."""
     has_seat: bool
+    is_called: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -143,11 +144,14 @@ class Level:
             self.active.discard(queue)
         return waiting
 
-    def withdraw(self, queue: Queue, waiting: Waiting) -> None:
-        """Somebody waits no longer, wherever in the queue they stand."""
+    def withdraw(self, queue: Queue, waiting: Waiting) -> bool:
+        """Somebody waits no longer, wherever in the queue they stand; False if they did not."""
+        if waiting not in queue.waiting:
+            return False
         queue.waiting.remove(waiting)
         if not queue.waiting:
             self.active.discard(queue)
+        return True
 
 
 class Levels:
