@@ -160,7 +160,7 @@ class Configuration:
 def _told(api_version: Any, kind: Any) -> str:
     """A version and a kind as Go prints them together."""
     version, kind = (each if isinstance(each, str) else "" for each in (api_version, kind))
-    return f"{version or '/'}, Kind={kind}"
+    return f"{version if '/' in version else f'/{version}'}, Kind={kind}"
 
 
 def _parsed(body: bytes) -> Json:

@@ -27,13 +27,6 @@ def _keep(new: Json, old: Json, name: str) -> None:
         new.pop(name, None)
 
 
-def _kept_metadata(new: Json, old: Json) -> Json:
-    """The metadata as it was, but for who manages what: that is told by the server, not by the client."""
-    metadata = dict(old["metadata"])
-    _keep(metadata, new["metadata"], "managedFields")
-    return metadata
-
-
 def _only_status(kind: Kind, new: Json, old: Json) -> None:
     if keeps_metadata_on_status(kind):
         _keep_metadata(new, old)
@@ -85,10 +78,9 @@ def _only_conditions(kind: Kind, new: Json, old: Json) -> None:
 def _only_spec(*fields: str) -> Callable[[Kind, Json, Json], None]:
     def keep(_: Kind, new: Json, old: Json) -> None:
         asked = new.get("spec") or {}
-        metadata = _kept_metadata(new, old)
-        for name in new.keys() | old.keys():
+        _keep_metadata(new, old)
+        for name in (new.keys() | old.keys()) - {"metadata"}:
             _keep(new, old, name)
-        new["metadata"] = metadata
         new["spec"] = dict(old.get("spec") or {})
         for name in fields:
             _keep(new["spec"], asked, name)

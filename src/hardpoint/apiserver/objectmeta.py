@@ -6,7 +6,7 @@ import random
 from typing import Any
 from uuid import UUID
 
-from hardpoint.apiserver.traits import TRACKS_CHANGES, has_status, tracks_generation
+from hardpoint.apiserver.traits import NEVER_CHANGES_GENERATION, TRACKS_CHANGES, has_status, tracks_generation
 from hardpoint.machinery import errors, fielderrors
 from hardpoint.machinery.kinds import Kind
 
@@ -139,6 +139,8 @@ def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -
 def bump_generation(kind: Kind, obj: Json, old: Json) -> None:
     """Count one more generation if what the object asks for has changed."""
     tracked = tracks_generation(kind) or kind.known_as in TRACKS_CHANGES
+    if kind.known_as in NEVER_CHANGES_GENERATION:
+        return
     if tracked and (_asked(kind, obj) != _asked(kind, old) or _labels_count(kind, obj, old)):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 

@@ -1,14 +1,14 @@
 """Which fields each endpoint resets, whatever a client says: nobody comes to manage them through it.
 
 The rows are the facts of kube-apiserver's registry strategies. The main endpoint resets status where that has an
-endpoint of its own, and `/status` resets spec; kinds that differ are named here.
+endpoint of its own, and `/status` resets spec, and metadata where it keeps that; kinds that differ are named here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hardpoint.apiserver.traits import has_status
+from hardpoint.apiserver.traits import has_status, keeps_metadata_on_status
 from hardpoint.machinery.apply import fieldsets
 from hardpoint.machinery.apply.fieldsets import FieldSet, Path
 from hardpoint.machinery.kinds import Kind
@@ -25,24 +25,6 @@ _RESETS: Mapping[tuple[str, str], tuple[Path, ...]] = {
     ("Namespace", "finalize"): (_STATUS,),
     ("Pod", "status"): (_SPEC, ("f:metadata", "f:deletionTimestamp"), ("f:metadata", "f:ownerReferences")),
 }
-# `/status` of these leaves the metadata alone too, as that of every custom resource does, which is known as "".
-_STATUS_WITHOUT_METADATA = frozenset(
-    (
-        "",
-        "APIService",
-        "CSINode",
-        "CustomResourceDefinition",
-        "DeviceTaintRule",
-        "FlowSchema",
-        "PodCertificateRequest",
-        "PriorityLevelConfiguration",
-        "ResourceClaim",
-        "ServiceCIDR",
-        "StorageVersionMigration",
-        "ValidatingAdmissionPolicy",
-        "VolumeAttachment",
-    )
-)
 
 
 def reset_fields(kind: Kind, subresource: str) -> FieldSet:
@@ -54,5 +36,5 @@ def _reset(kind: Kind, subresource: str) -> tuple[Path, ...]:
     if (kind.known_as, subresource) in _RESETS:
         return _RESETS[kind.known_as, subresource]
     if subresource == "status":
-        return (_SPEC, _METADATA) if kind.known_as in _STATUS_WITHOUT_METADATA else (_SPEC,)
+        return (_SPEC, _METADATA) if keeps_metadata_on_status(kind) else (_SPEC,)
     return (_STATUS,) if not subresource and has_status(kind) else ()

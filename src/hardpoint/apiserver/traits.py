@@ -87,6 +87,9 @@ _TRACKS_GENERATION = _ADMISSION | {
 # metadata.generation is that of the first change, and grows with every other.
 TRACKS_CHANGES = frozenset(("CSIDriver",))
 
+# metadata.generation is 1 at create and stays so.
+NEVER_CHANGES_GENERATION = frozenset(("PriorityClass",))
+
 # Dependents are orphaned unless the client says otherwise.
 ORPHANS_BY_DEFAULT = frozenset(("Job", "ReplicationController"))
 
@@ -94,7 +97,25 @@ ORPHANS_BY_DEFAULT = frozenset(("Job", "ReplicationController"))
 KEEPS_STATUS_ON_CREATE = frozenset(("Node",))
 
 # `/status` keeps the labels of these as they were.
-KEEPS_LABELS_ON_STATUS = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
+KEEPS_LABELS_ON_STATUS = frozenset(("Deployment",))
+
+# `/status` keeps all metadata of these as it was.
+_KEEPS_METADATA_ON_STATUS = frozenset(
+    (
+        "APIService",
+        "CSINode",
+        "CustomResourceDefinition",
+        "DeviceTaintRule",
+        "FlowSchema",
+        "PodCertificateRequest",
+        "PriorityLevelConfiguration",
+        "ResourceClaim",
+        "ServiceCIDR",
+        "StorageVersionMigration",
+        "ValidatingAdmissionPolicy",
+        "VolumeAttachment",
+    )
+)
 
 # Forgotten after this time.
 TTL_SECONDS = {"Event": 3600}
@@ -135,7 +156,7 @@ def tracks_generation(kind: Kind) -> bool:
 
 def keeps_metadata_on_status(kind: Kind) -> bool:
     """Whether `/status` changes nothing but status, not even labels."""
-    return kind.structure is not None
+    return kind.structure is not None or kind.kind in _KEEPS_METADATA_ON_STATUS
 
 
 def deprecation(kind: Kind) -> str:
