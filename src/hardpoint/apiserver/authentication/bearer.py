@@ -4,7 +4,7 @@ one, among the subprotocols it asks for.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
+from base64 import b64decode
 from collections.abc import Mapping
 
 from hardpoint.seams.authentication.contract import RefusedCredential
@@ -37,7 +37,7 @@ def _from_subprotocols(asked: str) -> str:
     if len(encoded) > 1:
         raise RefusedCredential("multiple base64.bearer.authorization tokens specified")
     try:
-        token = urlsafe_b64decode(encoded[0] + "=" * (-len(encoded[0]) % 4)).decode()
+        token = b64decode(encoded[0] + "=" * (-len(encoded[0]) % 4), altchars="-_", validate=True).decode()
     except ValueError as wrong:
         raise RefusedCredential("invalid base64.bearer.authorization token encoding") from wrong
     if token and len(protocols) == 1:
