@@ -14,7 +14,7 @@ import click
 
 from hardpoint.machinery.errors import ConfigError, HardpointError
 
-COMMANDS = ("up", "down", "status", "backup", "apiserver", "controller-manager")
+COMMANDS = ("up", "down", "status", "backup", "apiserver", "controller-manager", "run", "check", "credential")
 
 EXIT_NO, EXIT_MISUSE = 1, 2
 

@@ -103,22 +103,7 @@ class Webhook:
         name: str = "",
     ) -> Self:
         """The guest at an address; without `ca_pem` it is trusted as the machine trusts. Raises ConfigError."""
-        try:
-            parts = urlsplit(url)
-            port = parts.port or 443
-        except ValueError as cause:
-            raise ConfigError(f"{url!r} is no URL: {cause}") from cause
-        if not parts.hostname or parts.username or parts.query or parts.fragment:
-            raise ConfigError(f"{url!r} must be https://HOST[:PORT][/PATH], without user, query or fragment")
-        endpoint = Endpoint(
-            parts.scheme,
-            parts.hostname,
-            port,
-            parts.path.rstrip("/"),
-            ca_pem=ca_pem,
-            tls_server_name=tls_server_name,
-            credentials=credentials,
-        )
+        endpoint = endpoint_at(url, ca_pem=ca_pem, tls_server_name=tls_server_name, credentials=credentials)
         return cls(seam, endpoint, name=name)
 
     async def __aenter__(self) -> Self:
@@ -205,6 +190,28 @@ class Webhook:
         if not isinstance(found, dict):
             raise ContractBroken(self.seam, self.name, "answered JSON that is not an object")
         return found
+
+
+def endpoint_at(
+    url: str, *, ca_pem: bytes | None = None, tls_server_name: str = "", credentials: Credentials = ANONYMOUS
+) -> Endpoint:
+    """The endpoint of an address as webhooks have them. Raises ConfigError for any other."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 443
+    except ValueError as cause:
+        raise ConfigError(f"{url!r} is no URL: {cause}") from cause
+    if parts.scheme != "https" or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ConfigError(f"{url!r} must be https://HOST[:PORT][/PATH], without user, query or fragment")
+    return Endpoint(
+        parts.scheme,
+        parts.hostname,
+        port,
+        parts.path.rstrip("/"),
+        ca_pem=ca_pem,
+        tls_server_name=tls_server_name,
+        credentials=credentials,
+    )
 
 
 def _why(cause: TransportError) -> str:

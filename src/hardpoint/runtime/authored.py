@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from hardpoint.machinery.errors import ConfigError, HardpointError
 
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 log = logging.getLogger(__name__)
 
@@ -32,10 +32,10 @@ class AuthorFailed(HardpointError):
     """An author's function raised something. It is logged already; this says only that it happened."""
 
 
-class Authored(Generic[R]):
+class Authored(Generic[R_co]):
     """An author's function, ready to be called."""
 
-    def __init__(self, decorator: str, function: Callable[..., R | Awaitable[R]]) -> None:
+    def __init__(self, decorator: str, function: Callable[..., R_co | Awaitable[R_co]]) -> None:
         """`decorator` is what errors call the place it was registered with. Raises ConfigError for no function."""
         self.decorator = decorator
         if not callable(function):
@@ -58,11 +58,11 @@ class Authored(Generic[R]):
             return False
         return True
 
-    async def __call__(self, *arguments: Any, secrets: Sequence[str] = ()) -> R:
+    async def __call__(self, *arguments: Any, secrets: Sequence[str] = ()) -> R_co:
         """What the function returns. Raises AuthorFailed. `secrets` are not in the log, whatever it raises."""
         try:
             returned = self._function(*arguments) if self._is_async else await self._in_thread(*arguments)
-            return cast("R", await returned if inspect.isawaitable(returned) else returned)
+            return cast("R_co", await returned if inspect.isawaitable(returned) else returned)
         except Exception as raised:  # noqa: BLE001 Anything may come out of a stranger's function.
             self._log(raised, secrets)
             # Not chained: whoever logs this error would log the author's words with it, secrets and all.
@@ -73,11 +73,11 @@ class Authored(Generic[R]):
         log.error("function broke its promise", extra={"function": self.name, "at": self.place, "error": what})
 
     def close(self) -> None:
-        """Start no more threads. Those that hang are left to themselves."""
+        """Take no more calls. Those under way go on."""
         if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads.shutdown(wait=False)
 
-    async def _in_thread(self, *arguments: Any) -> R | Awaitable[R]:
+    async def _in_thread(self, *arguments: Any) -> R_co | Awaitable[R_co]:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix=self.name)
         loop = asyncio.get_running_loop()

@@ -80,10 +80,10 @@ AuditSink: TypeAlias = Callable[[list[AuditEvent]], Awaitable[None] | None]
 class AuditSinkGuest:
     """An author's function as a webhook that takes EventLists."""
 
-    seam: ClassVar = "audit"
-    flag: ClassVar = "--audit-webhook-config-file"
+    seam: ClassVar[str] = "audit"
+    flag: ClassVar[str] = "--audit-webhook-config-file"
     """Where an API server is told of it."""
-    body_bytes_max: ClassVar = BATCH_BYTES_MAX + 6 * 1024 * 1024
+    body_bytes_max: ClassVar[int] = BATCH_BYTES_MAX + 6 * 1024 * 1024
     """A whole batch, and room for one that is not truncated in time."""
 
     def __init__(self, function: AuditSink, *, path: str) -> None:

@@ -6,7 +6,7 @@ nobody knows is an ordinary answer, not an error; `error` says that the token co
 those asked for that the token is good for; a guest that knows of no audiences leaves them out, and then the token is
 good for the cluster's own. Any review may be asked again, and answers may be kept for minutes.
 
-Tokens are secrets. Neither side writes one down, and no answer, error or log line holds one.
+Tokens are secrets. Neither side writes one down, and no status, error or log line holds one.
 """
 
 from __future__ import annotations

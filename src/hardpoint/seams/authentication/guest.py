@@ -37,10 +37,10 @@ NOT_CHECKED = "the authenticator failed; its log says why"
 class AuthenticatorGuest:
     """An author's function as a webhook that answers TokenReviews."""
 
-    seam: ClassVar = "authentication"
-    flag: ClassVar = "--authentication-token-webhook-config-file"
+    seam: ClassVar[str] = "authentication"
+    flag: ClassVar[str] = "--authentication-token-webhook-config-file"
     """Where an API server is told of it."""
-    body_bytes_max: ClassVar = 1024 * 1024
+    body_bytes_max: ClassVar[int] = 1024 * 1024
 
     def __init__(self, function: Authenticator, *, path: str) -> None:
         self.path = path

@@ -81,10 +81,10 @@ Authorizer: TypeAlias = Callable[[AccessRequest], Verdict | Awaitable[Verdict]]
 class AuthorizerGuest:
     """An author's function as a webhook that answers SubjectAccessReviews."""
 
-    seam: ClassVar = "authorization"
-    flag: ClassVar = "--authorization-webhook-config-file"
+    seam: ClassVar[str] = "authorization"
+    flag: ClassVar[str] = "--authorization-webhook-config-file"
     """Where an API server is told of it."""
-    body_bytes_max: ClassVar = 1024 * 1024
+    body_bytes_max: ClassVar[int] = 1024 * 1024
 
     def __init__(self, function: Authorizer, *, path: str) -> None:
         self.path = path

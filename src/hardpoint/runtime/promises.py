@@ -1,0 +1,99 @@
+"""What a conformance kit is made of: promises, each with a test that a guest keeps or breaks.
+
+    promises: Promises[Caller] = Promises()
+
+    @promises("a token nobody knows is not authenticated")
+    async def unknown_token(guest: Caller) -> None:
+        answer = await guest.ask(...)
+        expect(not answer["status"]["authenticated"], "authenticated a random token")
+
+A promise is told in words because the words are what its breaker reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from hardpoint.machinery.errors import HardpointError
+
+S = TypeVar("S")
+
+PATIENCE_SECONDS = 60.0
+
+Outcome = Literal["ok", "FAIL", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of one promise."""
+
+    promise: str
+    outcome: Outcome
+    detail: str = ""
+    """What the guest did instead, or why it could not be asked."""
+    seconds: float = 0.0
+
+
+class Broken(Exception):
+    """The guest broke the promise; the text says what it did."""
+
+
+class NotAsked(Exception):
+    """The promise could not be looked at; the text says what would be needed."""
+
+
+def expect(kept: bool, otherwise: str) -> None:
+    """Raises Broken unless `kept`."""
+    if not kept:
+        raise Broken(otherwise)
+
+
+Test = Callable[[S], Awaitable[None]]
+
+
+class Promises(Generic[S]):
+    """The promises of a seam, in the order they are looked at."""
+
+    def __init__(self) -> None:
+        self._tests: dict[str, Test[S]] = {}
+
+    def __call__(self, words: str) -> Callable[[Test[S]], Test[S]]:
+        """Registers a test of the promise made in `words`."""
+
+        def register(test: Test[S]) -> Test[S]:
+            assert words not in self._tests, f"promised twice: {words}"
+            self._tests[words] = test
+            return test
+
+        return register
+
+    def include(self, others: Promises[S]) -> None:
+        """Promise what others promise, too."""
+        for words, test in others._tests.items():
+            self(words)(test)
+
+    async def findings(self, guest: S, *, patience_seconds: float = PATIENCE_SECONDS) -> AsyncIterator[Finding]:
+        """Looks at one promise after the other. A guest that does not answer breaks the promise it is asked about."""
+        for words, test in self._tests.items():
+            started = time.monotonic()
+            outcome, detail = await _outcome(test, guest, patience_seconds)
+            yield Finding(words, outcome, detail, time.monotonic() - started)
+
+
+async def _outcome(test: Test[S], guest: S, patience_seconds: float) -> tuple[Outcome, str]:
+    try:
+        async with asyncio.timeout(patience_seconds):
+            await test(guest)
+    except NotAsked as why:
+        return "skip", str(why)
+    except Broken as what:
+        return "FAIL", str(what)
+    except TimeoutError:
+        return "FAIL", f"it took more than {patience_seconds:g} s"
+    except HardpointError as failed:
+        return "FAIL", str(failed)
+    return "ok", ""

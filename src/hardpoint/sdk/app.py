@@ -1,0 +1,131 @@
+"""The App: what an author's file registers its functions with. Registering starts nothing.
+
+    app = App("badges")
+
+    @app.authenticator
+    def by_badge(token: str) -> User | None: ...
+
+Each decorator hands the function to its seam, which looks at it then and there, and returns it as it was.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import ClassVar, Protocol, TypeVar, overload
+
+from hardpoint.machinery.errors import ConfigError
+from hardpoint.runtime.authored import Authored
+from hardpoint.seams.audit.guest import AuditSink, AuditSinkGuest
+from hardpoint.seams.authentication.guest import Authenticator, AuthenticatorGuest
+from hardpoint.seams.authorization.guest import Authorizer, AuthorizerGuest
+from hardpoint.seams.credential.guest import CredentialFunction, CredentialGuest
+from hardpoint.serving.webhooks import HEALTH, Guest
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+_OWN_PATHS = HEALTH | {"/metrics"}
+
+A = TypeVar("A", bound=Authenticator)
+Z = TypeVar("Z", bound=Authorizer)
+S = TypeVar("S", bound=AuditSink)
+C = TypeVar("C", bound=CredentialFunction)
+
+
+class WebhookGuest(Guest, Protocol):
+    """A guest that a cluster reaches through a webhook."""
+
+    seam: ClassVar[str]
+    flag: ClassVar[str]
+    """The API server's flag that names the file which says where the webhook is."""
+
+    @property
+    def function(self) -> Authored[object]: ...
+
+
+class App:
+    """The extensions of one file."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is what clusters and people call it: lower-case letters, digits and dashes."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ConfigError(f"{_caller()}: App({name!r}): use up to 63 lower-case letters, digits and dashes")
+        self.name = name
+        self.webhooks: dict[str, WebhookGuest] = {}
+        """By path."""
+        self.credential_plugin: CredentialGuest | None = None
+
+    def __repr__(self) -> str:
+        return f"App({self.name!r})"
+
+    @overload
+    def authenticator(self, function: A, /) -> A: ...
+    @overload
+    def authenticator(self, /, *, path: str = ...) -> Callable[[A], A]: ...
+    def authenticator(self, function: A | None = None, /, *, path: str = "/authenticate") -> A | Callable[[A], A]:
+        """A function that says whose bearer token it is: a User, or None for a token it does not know.
+
+        It takes the token; if it takes a second argument, also the audiences that were asked for.
+        """
+
+        def register(function: A) -> A:
+            self._add(AuthenticatorGuest(function, path=path))
+            return function
+
+        self._check_path("@app.authenticator", path)
+        return register if function is None else register(function)
+
+    @overload
+    def authorizer(self, function: Z, /) -> Z: ...
+    @overload
+    def authorizer(self, /, *, path: str = ...) -> Callable[[Z], Z]: ...
+    def authorizer(self, function: Z | None = None, /, *, path: str = "/authorize") -> Z | Callable[[Z], Z]:
+        """A function that decides whether somebody may do something: Allowed(), Denied() or NoOpinion()."""
+
+        def register(function: Z) -> Z:
+            self._add(AuthorizerGuest(function, path=path))
+            return function
+
+        self._check_path("@app.authorizer", path)
+        return register if function is None else register(function)
+
+    @overload
+    def audit_sink(self, function: S, /) -> S: ...
+    @overload
+    def audit_sink(self, /, *, path: str = ...) -> Callable[[S], S]: ...
+    def audit_sink(self, function: S | None = None, /, *, path: str = "/audit") -> S | Callable[[S], S]:
+        """A function that is told what was asked of the cluster, in batches; each event at least once."""
+
+        def register(function: S) -> S:
+            self._add(AuditSinkGuest(function, path=path))
+            return function
+
+        self._check_path("@app.audit_sink", path)
+        return register if function is None else register(function)
+
+    def credential(self, function: C, /) -> C:
+        """A function that gets a client's credential: a Token or a ClientCertificate. An App has one at most."""
+        guest = CredentialGuest(function)
+        if self.credential_plugin is not None:
+            raise guest.function.wrong(f"is the second one; {self.credential_plugin.function.place} has the first")
+        self.credential_plugin = guest
+        return function
+
+    def _check_path(self, decorator: str, path: str) -> None:
+        if not isinstance(path, str) or not _PATH.fullmatch(path) or path in _OWN_PATHS:
+            raise ConfigError(f"{_caller()}: {decorator}: path={path!r} must be a path of its own, such as /badges")
+
+    def _add(self, guest: WebhookGuest) -> None:
+        there = self.webhooks.get(guest.path)
+        if there is not None:
+            raise guest.function.wrong(f"is served at {guest.path}, where {there.function.place} is; give it a path=")
+        self.webhooks[guest.path] = guest
+
+
+def _caller() -> str:
+    """The line of the author's file that called us."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
