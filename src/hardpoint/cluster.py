@@ -174,7 +174,7 @@ class Cluster:
         if CONTROLLER_MANAGER in options.components:
             root_ca = pki.certificate("server-ca").read_text()
             authorities = _authorities(pki, options.serving)
-            await stack.enter_async_context(_controlled(api.handle, root_ca, authorities, self._now))
+            await stack.enter_async_context(_controlled(api, root_ca, authorities, self._now))
 
     async def _open_store(self, address: str) -> Store:
         options = self.options
@@ -218,7 +218,7 @@ class Cluster:
 
 @asynccontextmanager
 async def _controlled(
-    handle: Handler, root_ca: str, authorities: Mapping[str, Authority], now: Callable[[], datetime]
+    api: ApiServer, root_ca: str, authorities: Mapping[str, Authority], now: Callable[[], datetime]
 ) -> AsyncIterator[None]:
     """Run the controllers until left, beginning when there is nothing else to do: nobody waits for them."""
 
@@ -226,8 +226,9 @@ async def _controlled(
         from hardpoint.client.client import Client
         from hardpoint.controllers.manager import ControllerManager
 
-        client = Client.in_process(handle, User("system:kube-controller-manager", (MASTERS,)))
-        await ControllerManager(client, root_ca=root_ca, authorities=authorities, now=now).run()
+        client = Client.in_process(api.handle, User("system:kube-controller-manager", (MASTERS,)))
+        manager = ControllerManager(client, root_ca=root_ca, authorities=authorities, sign_token=api.sign, now=now)
+        await manager.run()
 
     async with asyncio.TaskGroup() as tasks:
         controlling = tasks.create_task(control(), name=CONTROLLER_MANAGER)

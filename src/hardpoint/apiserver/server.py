@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardpoint.apiserver import health, verbs, version
 from hardpoint.apiserver.admission.chain import Chain
@@ -157,6 +157,10 @@ class ApiServer:
                 compacting.cancel()
                 if running is not None:
                     running.cancel()
+
+    async def sign(self, claims: Mapping[str, Any]) -> str:
+        """A token of these claims, signed with the key of service accounts: for the controller that fills Secrets."""
+        return await self._account_keys.sign(claims)
 
     async def warm_up(self) -> None:
         """Import what the first writes need, beside whatever is going on."""

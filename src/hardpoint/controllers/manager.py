@@ -16,6 +16,7 @@ from hardpoint.controllers.csr_signing import CsrSigning
 from hardpoint.controllers.garbage_collector import GarbageCollector
 from hardpoint.controllers.namespaces import NamespaceDeletion
 from hardpoint.controllers.root_ca import RootCa
+from hardpoint.controllers.service_account_tokens import ServiceAccountTokens, Sign
 from hardpoint.controllers.service_accounts import ServiceAccounts
 from hardpoint.runtime.metadata import MetadataFollower
 from hardpoint.serving.certificates import Authority
@@ -33,11 +34,13 @@ class ControllerManager:
         *,
         root_ca: str = "",
         authorities: Mapping[str, Authority] = MappingProxyType({}),
+        sign_token: Sign | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """`root_ca` is what `kube-root-ca.crt` holds; without it, nobody publishes one.
 
         `authorities` sign certificates, by the names of the signers they stand for; others are left to others.
+        `sign_token` makes the tokens that Secrets hold; without it they stay empty.
         """
         self.follower = MetadataFollower(client)
         self.garbage_collector = GarbageCollector(client, self.follower)
@@ -45,6 +48,7 @@ class ControllerManager:
         self.service_accounts = ServiceAccounts(client, self.follower)
         self.cluster_roles = ClusterRoleAggregation(client, self.follower)
         self.root_ca = RootCa(client, self.follower, root_ca) if root_ca else None
+        self.tokens = ServiceAccountTokens(client, self.follower, sign_token, root_ca) if sign_token else None
         self.signing_requests = (
             CsrApproving(client, self.follower, now=now),
             CsrSigning(client, self.follower, authorities, now=now),
@@ -59,6 +63,7 @@ class ControllerManager:
             self.service_accounts,
             self.cluster_roles,
             self.root_ca,
+            self.tokens,
             *self.signing_requests,
         )
         async with asyncio.TaskGroup() as tasks:

@@ -1,7 +1,7 @@
 """Front proxies: who is behind a request is what its headers say, if the proxy's certificate allows it to say so.
 
-The certificate must come from the front proxies' own authority and bear an allowed name; from anybody else these headers
-mean nothing. Once read they are taken away, so that no later step is tempted to believe them.
+The certificate must come from the front proxies' own authority and bear an allowed name; from anybody else these
+headers mean nothing. Once read they are taken away, so that no later step is tempted to believe them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 from hardpoint.apiserver.authentication.options import ServiceAccountOptions
 from hardpoint.apiserver.authentication.service_account_keys import ServiceAccountKeys
-from hardpoint.machinery import jws
 
 Json = dict[str, Any]
 
@@ -34,7 +33,6 @@ class TokenIssuer:
 
         The one that every pod gets is a special case: it lives on for a year, and is only called stale after its hour.
         """
-        await self.keys.wait_until_loaded()
         now = int(self.now().timestamp())
         is_extended = (
             self.options.extend_expiration
@@ -61,7 +59,7 @@ class TokenIssuer:
             "nbf": now,
             "sub": f"system:serviceaccount:{namespace}:{name}",
         }
-        return jws.sign(claims, self.keys.signer)
+        return await self.keys.sign(claims)
 
 
 def _reference(obj: Json) -> Json:

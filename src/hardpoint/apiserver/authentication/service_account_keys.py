@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from hardpoint.machinery import jwk
+from hardpoint.machinery import jwk, jws
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.jwk import Key, SigningKey
 from hardpoint.serving.certificates import replace_privately
@@ -41,6 +42,11 @@ class ServiceAccountKeys:
         """Return when the keys are there. Others are not kept waiting: the first time takes a tenth of a second."""
         if not self._is_loaded:
             await asyncio.to_thread(self.load)
+
+    async def sign(self, claims: Mapping[str, Any]) -> str:
+        """A token of these claims."""
+        await self.wait_until_loaded()
+        return jws.sign(claims, self.signer)
 
     def candidates(self, key_id: str) -> Sequence[Key]:
         """The keys a token that names this id may be signed with; any, if it names none."""
