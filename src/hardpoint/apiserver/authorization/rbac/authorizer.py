@@ -42,6 +42,8 @@ class Rbac:
         self._hub, self._store = hub, store
         self._permissions = Permissions()
         self._holders = Holders()
+        self._absent: Roles = set()
+        """Roles that there are bindings of, but which do not exist."""
         self._followers = [
             Follower(hub, store, GROUP, plural, listener)
             for plural, listener in (
@@ -72,8 +74,10 @@ class Rbac:
 
     def unfounded_bindings(self, user: User, namespace: str) -> list[Binding]:
         """The bindings about a user whose role does not exist."""
-        bindings = self._holders.bindings_of(user, namespace)
-        return [binding for binding in bindings if self._permissions.rules(binding.role) is None]
+        held = self._holders.held_by(user, namespace)
+        if all(each.roles.keys().isdisjoint(self._absent) for each in held):
+            return []
+        return [each for each in self._holders.bindings_of(user, namespace) if each.role in self._absent]
 
     def role_rules(self, role: RoleKey) -> Sequence[Json] | None:
         """The rules of a role, or None if there is no such role."""
@@ -120,9 +124,21 @@ class Rbac:
 
     def _put_role(self, namespace: str, name: str, obj: Json | None) -> None:
         self._permissions.put((namespace, name), None if obj is None else obj.get("rules") or ())
+        self._notice((namespace, name))
 
     def _put_binding(self, namespace: str, name: str, obj: Json | None) -> None:
-        self._holders.put((namespace, name), None if obj is None else Binding.of(namespace, name, obj))
+        new = None if obj is None else Binding.of(namespace, name, obj)
+        old = self._holders.put((namespace, name), new)
+        for binding in (old, new):
+            if binding is not None:
+                self._notice(binding.role)
+
+    def _notice(self, role: RoleKey) -> None:
+        """A role, or a binding of it, came or went."""
+        if self._permissions.rules(role) is None and self._holders.refers_to(role):
+            self._absent.add(role)
+        else:
+            self._absent.discard(role)
 
 
 def _told(unfounded: Iterable[Binding]) -> list[str]:

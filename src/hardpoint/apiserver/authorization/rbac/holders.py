@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -69,14 +70,19 @@ class Holders:
 
     def __init__(self) -> None:
         self._bindings: dict[BindingKey, Binding] = {}
+        self._references: Counter[RoleKey] = Counter()
+        """How many bindings there are of each role, whether it exists or not."""
         self._users: dict[tuple[str, str], Held] = {}
         """By namespace, empty for everywhere, and user name."""
         self._groups: dict[tuple[str, str], Held] = {}
 
-    def put(self, key: BindingKey, binding: Binding | None) -> None:
-        """A binding is new, other than before, or gone."""
+    def put(self, key: BindingKey, binding: Binding | None) -> Binding | None:
+        """A binding is new, other than before, or gone. Returns what it was."""
         old = self._bindings.pop(key, None)
         if old is not None:
+            self._references[old.role] -= 1
+            if not self._references[old.role]:
+                del self._references[old.role]
             for index, name, _ in self._places(old):
                 held = index.get((key[0], name))
                 # A binding may name somebody twice.
@@ -86,8 +92,14 @@ class Holders:
                         del index[key[0], name]
         if binding is not None:
             self._bindings[key] = binding
+            self._references[binding.role] += 1
             for index, name, subject in self._places(binding):
                 index.setdefault((key[0], name), Held()).add(binding, subject)
+        return old
+
+    def refers_to(self, role: RoleKey) -> bool:
+        """Whether there is a binding of a role."""
+        return role in self._references
 
     def held_by(self, user: User, namespace: str) -> list[Held]:
         """What a user holds everywhere and, if a namespace is named, there."""
