@@ -63,13 +63,26 @@ def under(path: str, name: str) -> str:
 
 
 def show(value: Any) -> str:
-    """A bad value as it is printed: strings quoted as Go quotes them, everything else as JSON."""
+    """A bad value as it is printed: strings and numbers as Go prints them, everything else as JSON."""
     if isinstance(value, str):
         return quote(value)
+    if isinstance(value, float):
+        return number_as_go(value)
     return json_as_go(value, orjson.OPT_SORT_KEYS)
 
 
 _HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+def number_as_go(number: float) -> str:
+    """Go's %v: integers in digits, floats in as few as tell them apart, with an exponent from 1e+06 on."""
+    if isinstance(number, int):
+        return str(number)
+    if number == 0 or 1e-4 <= abs(number) < 1e6:
+        return repr(number).removesuffix(".0")
+    written = (f"{number:.{places}e}" for places in range(18))
+    mantissa, _, exponent = next(text for text in written if float(text) == number).partition("e")
+    return f"{mantissa}e{int(exponent):+03d}"
 
 
 def json_as_go(value: Any, option: int = 0) -> str:
@@ -142,7 +155,8 @@ def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldErro
 
 
 def too_long(field: str, limit: int) -> FieldError:
-    return FieldError("FieldValueTooLong", field, "", f"may not be more than {limit} bytes")
+    unit = "byte" if limit == 1 else "bytes"
+    return FieldError("FieldValueTooLong", field, "", f"may not be more than {limit} {unit}")
 
 
 def too_many(field: str, actual: int, limit: int) -> FieldError:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardpoint.machinery.validation import apiextensions_structural, apiextensions_values
+from hardpoint.machinery.structural import explained
+from hardpoint.machinery.validation import apiextensions_structural
 from tests.machinery.walk import GONE, Json, changed, complaints, replaced, warnings
 
 STRING = {"type": "string"}
@@ -272,15 +273,13 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_an_open_schema_fits_every_value(value: Any) -> None:
-    assert apiextensions_values.problems("x", value, {"nullable": True}) == []
+    assert explained.problems("x", value, {"nullable": True}) == []
 
 
 @given(json_values)
 def test_a_value_fits_its_own_type_and_no_other(value: Any) -> None:
-    own = apiextensions_values.JSON_TYPES[type(value)]
+    own = explained.TYPES[type(value)]
     fits = {
-        kind
-        for kind in ("string", "boolean", "array", "object")
-        if not apiextensions_values.problems("x", value, {"type": kind})
+        kind for kind in ("string", "boolean", "array", "object") if not explained.problems("x", value, {"type": kind})
     }
     assert fits == ({own} & {"string", "boolean", "array", "object"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hardpoint.machinery.structural.equality import is_equal
 from hardpoint.machinery.structural.keywords import LIST_MAP_KEYS, LIST_TYPE
 
 Json = dict[str, Any]
@@ -23,7 +24,7 @@ class Before:
     value: Any = _UNKNOWN
 
     def is_unchanged(self, value: Any) -> bool:
-        return self.value is not _UNKNOWN and _is_equal(self.value, value)
+        return self.value is not _UNKNOWN and is_equal(self.value, value)
 
     def field(self, name: str, within: str) -> Before:
         """What a field was; `within` is the name of the object it is in. A kind is never what it was."""
@@ -40,18 +41,9 @@ class Before:
         keys = schema.get(LIST_MAP_KEYS) or ()
         wanted = [item.get(key) for key in keys]
         for old in self.value:
-            if isinstance(old, dict) and _is_equal([old.get(key) for key in keys], wanted):
+            if isinstance(old, dict) and is_equal([old.get(key) for key in keys], wanted):
                 return Before(old)
         return NOTHING
 
 
 NOTHING = Before()
-
-
-def _is_equal(left: Any, right: Any) -> bool:
-    """As ==, but True is not 1."""
-    if left.__class__ is dict and right.__class__ is dict:
-        return left.keys() == right.keys() and all(_is_equal(left[key], right[key]) for key in left)
-    if left.__class__ is list and right.__class__ is list:
-        return len(left) == len(right) and all(map(_is_equal, left, right))
-    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)

@@ -28,7 +28,7 @@ from hardpoint.machinery.structural.values import where
 
 Json = dict[str, Any]
 
-_TYPES: dict[type, str] = {
+TYPES: dict[type, str] = {
     bool: "boolean",
     str: "string",
     int: "integer",
@@ -105,7 +105,7 @@ def _types(schema: Json) -> tuple[str, ...]:
 
 def _type(place: _Place, value: Any, schema: Json) -> _Result:
     types = _types(schema)
-    actual = _TYPES.get(type(value), "number")
+    actual = TYPES.get(type(value), "number")
     if value is None:
         return _Result(passed=1) if not types or schema.get("nullable") else _wrong_type(place, ",".join(types), "null")
     is_number = actual == "number" and "integer" in types and values.is_whole(value)

@@ -16,13 +16,15 @@ Format = Callable[[str], bool]
 HOSTNAME_LENGTH_MAX = 255
 LABEL_LENGTH_MAX = 63
 
-_URI = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?/[^\x00-\x1f\x7f]*")
-_AUTHORITY = re.compile(r"[^:]*://(?:[^@/?]*@)?(\[[0-9a-fA-F:.%]*\]|[^:/?\s]*)(:[0-9]*)?(?:[/?].*)?")
+_URI = re.compile(r"(?:/|[a-zA-Z][a-zA-Z0-9+.-]*:)[^\x00-\x1f\x7f]*")
+_AUTHORITY = re.compile(r"[^/:]*://(?:[^@/?]*@)?(?:\[[0-9a-fA-F:.%]*\]|[^:/?\s]*)(?::[0-9]*)?(?:[/?].*)?")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
 _ATOM = r"[^\s()<>\[\]:;@\\,.\"\x00-\x1f\x7f]+"
 _SPEC = rf"(?:{_ATOM}(?:\.{_ATOM})*|\"(?:[^\"\\]|\\.)*\")@(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\]*\])"
 _EMAIL = re.compile(rf"\s*(?:{_SPEC}|[^<>@]*<{_SPEC}>)\s*")
-_MAC = re.compile(r"[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+")
+_MAC = re.compile(
+    r"[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+|[0-9a-fA-F]+"
+)
 _MAC_DIGITS = frozenset((12, 16, 40))
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
 _SCALA_DURATION = re.compile(r"[0-9]+\s*([A-Za-zµ]+)")
@@ -48,14 +50,11 @@ def _uuid(version: str, variant: str) -> Format:
 
 
 def _uri(text: str) -> bool:
-    """What a request line may have: an absolute path, or a scheme and one."""
+    """What a request line may have: an absolute path, or a scheme and whatever follows."""
     if _URI.fullmatch(text) is None or _BAD_ESCAPE.search(text):
         return False
-    return text.startswith("/") or "://" not in text.partition("/")[0] + "//" or _has_authority(text)
-
-
-def _has_authority(text: str) -> bool:
-    return "://" not in text or text.index("://") > text.find("/") > -1 or _AUTHORITY.fullmatch(text) is not None
+    has_host = text.partition("/")[2].startswith("/") and not text.startswith("/")
+    return not has_host or _AUTHORITY.fullmatch(text) is not None
 
 
 def _hostname(text: str) -> bool:

@@ -34,7 +34,7 @@ def uniqueness(schema: Json) -> Unique | None:
             return each_value is None or all(each_value(value[name]) for name in value if name not in properties)
         if value.__class__ is not list:
             return True
-        if own and len(value) > 1 and any(_repeated(schema, value, "")):
+        if own and any(_repeated(schema, value, "")):
             return False
         return each_item is None or all(map(each_item, value))
 

@@ -16,8 +16,9 @@ Json = dict[str, Any]
 Pruner = Callable[[Any, list[str]], Any]
 """From a value to a copy without what does not belong; every unknown field leaves a mark in the list."""
 
-# From here on Go writes an exponent.
-_EXPONENT_FROM = 1e21
+# What a float tells apart from its neighbours, and what Go's integers hold.
+_EXACT_MAX = float(2**53 - 1)
+_INTEGER_MAX = 2**63 - 1
 
 
 def pruner(schema: Json | None, *, lenient: bool = False, resource: bool = False) -> Pruner:
@@ -63,11 +64,16 @@ def _pruner(schema: Json, *, lenient: bool, resource: bool) -> Pruner:
             return left
         if value.__class__ is list:
             return [prune_item(item, strange) for item in value]
-        if value.__class__ is float and value.is_integer() and abs(value) < _EXPONENT_FROM:
-            return int(value)
-        return value
+        return _number(value) if value.__class__ is float or value.__class__ is int else value
 
     return prune
+
+
+def _number(value: float) -> float:
+    """A number as Go holds it after it was written and read once."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= _EXACT_MAX else value
+    return value if -_INTEGER_MAX <= value <= _INTEGER_MAX else float(value)
 
 
 def _items(schema: Json | None, *, lenient: bool) -> Pruner:

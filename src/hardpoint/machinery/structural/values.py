@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from hardpoint.machinery.fielderrors import FieldError, invalid
+from hardpoint.machinery.fielderrors import FieldError, invalid, number_as_go
 from hardpoint.machinery.structural import formats
+from hardpoint.machinery.structural.equality import is_equal
 from hardpoint.machinery.structural.keywords import INT_OR_STRING
 
 Json = dict[str, Any]
@@ -54,7 +55,7 @@ def enum_check(enum: Sequence[Any]) -> Callable[[Any], bool]:
             return value in texts
         if value.__class__ is int or value.__class__ is float:
             return any((int(value) if isinstance(each, int) else float(value)) == each for each in numbers)
-        return any(each.__class__ is value.__class__ and each == value for each in rest)
+        return any(is_equal(each, value) for each in rest)
 
     return is_listed
 
@@ -83,19 +84,19 @@ def number_problems(path: str, name: str, value: float, schema: Json) -> Iterato
     if least is not None:
         unfit = list(_range(path, name, least, schema, "Minimum boundary"))
         yield from unfit
-        limit = int(least) if isinstance(value, int) and not unfit else least
+        limit = int(least) if isinstance(value, int) and not unfit else float(least)
         exclusive = schema.get("exclusiveMinimum")
         if value <= limit if exclusive else value < limit:
             words = "greater than" if exclusive else "greater than or equal to"
-            yield invalid(where(path, name), value, f"{name} in body should be {words} {as_go(limit)}")
+            yield invalid(where(path, name), value, f"{name} in body should be {words} {number_as_go(limit)}")
     if most is not None:
         unfit = list(_range(path, name, most, schema, "Maximum boundary"))
         yield from unfit
-        limit = int(most) if isinstance(value, int) and not unfit else most
+        limit = int(most) if isinstance(value, int) and not unfit else float(most)
         exclusive = schema.get("exclusiveMaximum")
         if value >= limit if exclusive else value > limit:
             words = "less than" if exclusive else "less than or equal to"
-            yield invalid(where(path, name), value, f"{name} in body should be {words} {as_go(limit)}")
+            yield invalid(where(path, name), value, f"{name} in body should be {words} {number_as_go(limit)}")
 
 
 def _range(path: str, name: str, value: float, schema: Json, what: str) -> Iterator[FieldError]:
@@ -114,9 +115,9 @@ def _range(path: str, name: str, value: float, schema: Json, what: str) -> Itera
 
 
 def _multiple(path: str, name: str, value: float, factor: float, *, as_integers: bool) -> Iterator[FieldError]:
-    divisor = int(factor) if as_integers else factor
+    divisor = int(factor) if as_integers else float(factor)
     if divisor <= 0:
-        told = f"factor MultipleOf declared for {name} must be positive: {as_go(divisor)}"
+        told = f"factor MultipleOf declared for {name} must be positive: {number_as_go(divisor)}"
         yield invalid(where(path, name), divisor, told)
         return
     if as_integers:
@@ -124,15 +125,4 @@ def _multiple(path: str, name: str, value: float, factor: float, *, as_integers:
     else:
         fits = is_whole(1 / divisor * value if divisor < 1 else value / divisor)
     if not fits:
-        yield invalid(where(path, name), value, f"{name} in body should be a multiple of {as_go(divisor)}")
-
-
-def as_go(number: float) -> str:
-    """Go's %v of a number: integers in digits, floats in as few as tell them apart, with an exponent from 1e+06 on."""
-    if isinstance(number, int):
-        return str(number)
-    if number == 0 or 1e-4 <= abs(number) < 1e6:
-        return repr(number).removesuffix(".0")
-    written = (f"{number:.{places}e}" for places in range(18))
-    mantissa, _, exponent = next(text for text in written if float(text) == number).partition("e")
-    return f"{mantissa}e{int(exponent):+03d}"
+        yield invalid(where(path, name), value, f"{name} in body should be a multiple of {number_as_go(divisor)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError, at, invalid
-from hardpoint.machinery.validation import apiextensions_values
+from hardpoint.machinery.structural import explained
 
 Json = dict[str, Any]
 
@@ -24,7 +24,7 @@ def problems(path: str, schema: Json) -> list[FieldError]:
         place = f"{path}.default"
         if has_unknown_fields(default, schema):
             found.append(invalid(place, default, "must not have unknown fields"))
-        found += apiextensions_values.problems(place, default, schema)
+        found += explained.problems(place, default, schema)
     if isinstance(schema.get("items"), dict):
         found += problems(f"{path}.items", schema["items"])
     for name, child in schema.get("properties", {}).items():
