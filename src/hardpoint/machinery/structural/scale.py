@@ -85,7 +85,7 @@ def _at(obj: Any, path: str) -> Any:
     steps = _steps(path)
     for number, name in enumerate(steps):
         if not isinstance(obj, dict):
-            raise Misplaced(_accessor_error("." + ".".join(steps[:number]), obj, "map[string]interface{}"))
+            raise Misplaced(_accessor_error("." + ".".join(steps[: number + 1]), obj, "map[string]interface{}"))
         if name not in obj:
             return None
         obj = obj[name]

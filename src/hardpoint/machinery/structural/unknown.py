@@ -65,4 +65,4 @@ def _of_metadata(obj: Json, path: str) -> list[str]:
     except TypeMismatch:
         return []
     prefix = f"{path}.metadata" if path else "metadata"
-    return [f"{prefix}.{field}" for field in unknown]
+    return [f"{prefix}.{field}" for field in sorted(unknown)]
