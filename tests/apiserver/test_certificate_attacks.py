@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import User
 from hardpoint.machinery.signingrequests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING
 from hardpoint.serving.certificates import Wanted
@@ -158,6 +159,26 @@ async def test_only_signers_issue(api: Api, mallory: Api) -> None:
     )
     assert code == 403
     assert answer["message"].endswith(f'user not permitted to sign requests with signerName "{CLIENT}"')
+
+
+async def test_only_signers_answer_pods(api: Api) -> None:
+    """A pod's certificate request is stored as a node would make it, and answered by somebody without a say."""
+    path = "/registry/certificates.k8s.io/podcertificaterequests/default/a"
+    obj = {
+        "apiVersion": "certificates.k8s.io/v1",
+        "kind": "PodCertificateRequest",
+        "metadata": {"name": "a", "namespace": "default", "uid": "u"},
+        "spec": {"signerName": "example.com/signer", "podName": "p", "nodeName": "n"},
+    }
+    await api.server._store.create(path, encode(obj))
+    await _grant(api, MALLORY, _rule(["podcertificaterequests/status"], ["*"]))
+    url = "/apis/certificates.k8s.io/v1/namespaces/default/podcertificaterequests/a/status"
+    denied = {"type": "Denied", "status": "True", "reason": "No", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    status, answer = await api.as_user(MALLORY).ask("PATCH", url, _says(denied), content_type=MERGE)
+    assert status == 422
+    told = 'spec.signerName: Forbidden: User "mallory" is not permitted to "sign" for signer "example.com/signer"'
+    assert answer["message"].endswith(told)
+    await api.ok("PATCH", url, _says(denied), content_type=MERGE)
 
 
 async def test_decisions_are_final(api: Api) -> None:

@@ -50,3 +50,10 @@ def test_a_certificate_that_is_not_there_is_told(home: Home) -> None:
     done = home.run("controller-manager", "--root-ca-file", "nowhere.crt")
     assert done.status == 1
     assert "nowhere.crt: No such file or directory" in done.err
+
+
+def test_half_of_a_signer_is_told(home: Home) -> None:
+    home.up("--store", "memory")
+    done = home.run("controller-manager", "--cluster-signing-cert-file", str(home.data / "pki" / "client-ca.crt"))
+    assert done.status == 2
+    assert done.err.startswith("hardpoint: --cluster-signing-cert-file and --cluster-signing-key-file go together")

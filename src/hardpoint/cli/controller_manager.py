@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hardpoint.cli import options
+from hardpoint.machinery.errors import ConfigError
+
+if TYPE_CHECKING:
+    from hardpoint.serving.certificates import Authority
 
 EXAMPLES = """\b
 Examples:
   hardpoint controller-manager
   hardpoint controller-manager --kubeconfig admin.conf --root-ca-file ca.crt
+  hardpoint controller-manager --cluster-signing-cert-file ca.crt --cluster-signing-key-file ca.key
 """
 
 
@@ -33,11 +39,26 @@ Examples:
     show_default="the authority in the kubeconfig",
     help="What the ConfigMap kube-root-ca.crt of each namespace holds.",
 )
-def command(*, kubeconfig: Path | None, context: str, root_ca_file: Path | None) -> None:
+@click.option(
+    "--cluster-signing-cert-file",
+    type=options.FILE,
+    metavar="FILE",
+    help="The authority that signs certificate signing requests; without it, they are left to others.",
+)
+@click.option("--cluster-signing-key-file", type=options.FILE, metavar="FILE", help="Its private key.")
+def command(
+    *,
+    kubeconfig: Path | None,
+    context: str,
+    root_ca_file: Path | None,
+    cluster_signing_cert_file: Path | None,
+    cluster_signing_key_file: Path | None,
+) -> None:
     """Run the controllers that every cluster needs.
 
-    They delete what has lost its owners and empty namespaces that are deleted, and give each namespace its
-    ServiceAccount `default` and its ConfigMap `kube-root-ca.crt`. They run until Ctrl-C.
+    They delete what has lost its owners and empty namespaces that are deleted, give each namespace its ServiceAccount
+    `default` and its ConfigMap `kube-root-ca.crt`, and approve, sign and clean up certificate signing requests. They
+    run until Ctrl-C.
     """
     from hardpoint.cli import logs, serving
     from hardpoint.client.client import Client
@@ -46,14 +67,27 @@ def command(*, kubeconfig: Path | None, context: str, root_ca_file: Path | None)
 
     endpoint = find_endpoint(kubeconfig, context)
     root_ca = root_ca_file.read_bytes() if root_ca_file is not None else endpoint.ca_pem or b""
+    authorities = _authorities(cluster_signing_cert_file, cluster_signing_key_file)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[str]:
         async with Client.from_kubeconfig(kubeconfig, context=context) as client:
             # Whoever mistyped an address hears of it now, not by nothing happening.
             await client.discovery.kinds()
-            async with ControllerManager(client, root_ca=root_ca.decode()).running():
+            async with ControllerManager(client, root_ca=root_ca.decode(), authorities=authorities).running():
                 yield endpoint.url
 
     logs.to_stderr()
     serving.run_until_stopped(running, click.echo)
+
+
+def _authorities(certificate: Path | None, key: Path | None) -> Mapping[str, Authority]:
+    """Who signs for Kubernetes' signers. Raises ConfigError for half of a pair."""
+    from hardpoint.machinery.signingrequests import SIGNERS
+    from hardpoint.serving.certificates import Authority
+
+    if certificate is None and key is None:
+        return {}
+    if certificate is None or key is None:
+        raise ConfigError("--cluster-signing-cert-file and --cluster-signing-key-file go together: a signer needs both")
+    return dict.fromkeys(SIGNERS, Authority(certificate.read_bytes(), key.read_bytes()))

@@ -290,11 +290,32 @@ async def test_many_pods_are_loaded_in_pages_and_followed(store: MemoryStore) ->
         for number in (0, 499, 500, 999, 1000, 1199):
             assert await _may(authorizer, "get", ("", "secrets"), f"pod-{number:04}")
         for number in range(1200):
-            key = f"/registry/core/pods/team/pod-{number:04}"
-            found = await store.get(key)
+            found = await store.get(f"/registry/core/pods/team/pod-{number:04}")
             assert found is not None
-            moved = encode(_pod(f"pod-{number:04}", "other"))
-            revision = await store.update(key, moved, expected=found.revision)
+            revision = await store.delete(found.key, expected=found.revision)
         assert await hub.wait_until_reached(revision, seconds=5)
         assert not await _may(authorizer, "get", ("", "pods"), "pod-0000")
         assert not await _may(authorizer, "get", ("", "secrets"), "pod-1199")
+
+
+async def test_what_a_running_pod_comes_to_name(store: MemoryStore) -> None:
+    """Ephemeral containers and claims that are made for it; a change of its status tells nothing."""
+    hub = Hub(store)
+    key = "/registry/core/pods/team/late"
+    debugger = {"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "debug"}}}]}
+    claims = {"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}]}
+    made = {"resourceClaimStatuses": [{"name": "c", "resourceClaimName": "late-c"}]}
+    async with hub.running():
+        authorizer = NodeAuthorizer(FollowedGraph(hub, store))
+        revision = await store.create(key, encode(_pod("late", "")))
+        for pod in (
+            _pod("late", "mine", **claims),
+            {**_pod("late", "mine", **claims), "status": {"phase": "Running"}},
+            {**_pod("late", "mine", **claims, ephemeralContainers=[debugger]), "status": made},
+        ):
+            assert not await _may(authorizer, "get", ("", "secrets"), "debug")
+            assert not await _may(authorizer, "get", ("resource.k8s.io", "resourceclaims"), "late-c")
+            revision = await store.update(key, encode(pod), expected=revision)
+            assert await _may(authorizer, "get", ("", "pods"), "late")
+        assert await _may(authorizer, "get", ("", "secrets"), "debug")
+        assert await _may(authorizer, "get", ("resource.k8s.io", "resourceclaims"), "late-c")

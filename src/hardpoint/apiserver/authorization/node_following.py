@@ -1,8 +1,7 @@
 """Keeps a node graph as the store is, beginning when a node first asks.
 
 Most servers never see a node, and those are to pay nothing. Afterwards a write costs an entry in a dictionary: what
-changed is looked at when the next question comes, once for however many writes, and by then a node's own watch has
-usually decoded it already.
+changed is looked at when the next question comes, once for however many writes.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+import orjson
+
 from hardpoint.apiserver.authorization.node_graph import NodeGraph
 from hardpoint.apiserver.hub import Change, Hub
-from hardpoint.apiserver.places import place
-from hardpoint.machinery import kinds
-from hardpoint.machinery.stored import to_object
+from hardpoint.apiserver.places import ROOT
 from hardpoint.store.contract import Store
 
 Json = Mapping[str, Any]
@@ -27,13 +26,15 @@ PENDING_MAX = 64
 NEWEST_SECONDS = 1.0
 """How long a question may wait for writes that the store has and the graph has not."""
 
+# What of a bound pod may still come to name other objects: `resourceClaimStatuses`, `extendedResourceClaimStatus`.
+_MAY_CHANGE = (b'"ephemeralContainers":', b"esourceClaimStatus")
+
 ATTACHMENTS, SLICES, CERTIFICATES = "volumeattachments", "resourceslices", "podcertificaterequests"
 
 
 class _Source(NamedTuple):
     """A kind that says something about nodes, and how the graph is told."""
 
-    kind: kinds.Kind
     prefix: str
     mark: bytes
     """What every stored object of this kind holds that has to do with a node."""
@@ -49,6 +50,7 @@ class FollowedGraph:
         self._hub, self._store = hub, store
         self._graph = NodeGraph()
         self._sources = _sources(self._graph)
+        self._pods = self._sources[0]
         self._filling = asyncio.Lock()
         self._filled_at: dict[str, int] = {}
         self._is_filled = self._is_listening = False
@@ -91,7 +93,7 @@ class FollowedGraph:
             revision = page.revision
             for found in page.items:
                 if source.mark in found.value:
-                    source.put(to_object(found.value, found.revision))
+                    source.put(orjson.loads(found.value))
             if not page.more:
                 return revision
             start = page.items[-1].key + "\0"
@@ -99,9 +101,20 @@ class FollowedGraph:
     def _changed(self, source: _Source, change: Change) -> None:
         if source.mark not in (change.value or b"") and source.mark not in (change.previous or b""):
             return
+        if source.prefix == self._pods.prefix and self._is_known(change):
+            return
         self._pending[change.key] = (source, change)
         if len(self._pending) >= PENDING_MAX and self._is_filled:
             self._catch_up()
+
+    def _is_known(self, change: Change) -> bool:
+        """Whether a pod is on its node already and names what it named: once it is bound, little of that can change."""
+        if change.value is None or change.previous is None:
+            return False
+        if any(mark in change.value or mark in change.previous for mark in _MAY_CHANGE):
+            return False
+        namespace, _, name = change.key.removeprefix(self._pods.prefix).rpartition("/")
+        return self._graph.has_pod(namespace, name)
 
     def _catch_up(self) -> None:
         if not self._pending:
@@ -110,12 +123,12 @@ class FollowedGraph:
         for key, (source, change) in pending.items():
             if change.revision <= self._filled_at[source.prefix]:
                 continue
-            obj = change.new(place(source.kind))
-            if obj is None:
+            if change.value is None:
                 namespace, _, name = key.removeprefix(source.prefix).rpartition("/")
                 source.remove(namespace, name)
             else:
-                source.put(obj)
+                # Decoded for ourselves: what a change is asked for it keeps, and nobody else may want this.
+                source.put(orjson.loads(change.value))
 
 
 def _sources(graph: NodeGraph) -> list[_Source]:
@@ -139,7 +152,5 @@ def _sources(graph: NodeGraph) -> list[_Source]:
 
 
 def _source(group: str, plural: str, put: Callable[[Json], None], remove: Callable[[str, str], None]) -> _Source:
-    kind = kinds.by_plural(group, "v1", plural)
-    assert kind is not None, "a built-in kind"
     mark = b'"claimRef":' if plural == "persistentvolumes" else b'"nodeName":'
-    return _Source(kind, place(kind).prefix, mark, put, remove)
+    return _Source(f"{ROOT}{group or 'core'}/{plural}/", mark, put, remove)

@@ -68,13 +68,17 @@ class NodeGraph:
         """How many pods are on nodes."""
         return len(self._pods)
 
+    def has_pod(self, namespace: str, name: str) -> bool:
+        """Whether this pod is on a node."""
+        return (namespace, name) in self._pods
+
     def relates(self, resource: str, namespace: str, name: str, *, to: str) -> bool:
         """Whether a node has to do with an object."""
         if resource == PODS:
             pod = self._pods.get((namespace, name))
             return pod is not None and pod.node == to
         if resource == VOLUMES:
-            return self._mounts(name, to)
+            return not namespace and self._mounts(name, to)
         key = (resource, namespace, name)
         if self._uses(key, to):
             return True
@@ -98,10 +102,10 @@ class NodeGraph:
             return
         # A node makes its mirror pods itself: what those name must not be opened to it.
         is_mirror = MIRROR in (metadata.get("annotations") or ())
-        named = () if is_mirror else sorted({(kind, namespace, other) for kind, other in references.of_pod(pod)})
+        named = set() if is_mirror else {(kind, namespace, other) for kind, other in references.of_pod(pod)}
         before = self._pods.get((namespace, name))
         if before is not None:
-            if before.node == node and [used.key for used in before.uses] == list(named):
+            if before.node == node and {used.key for used in before.uses} == named:
                 return
             self.remove_pod(namespace, name)
         uses = tuple(self._used.get(key) or self._used.setdefault(key, _Used(key)) for key in named)
