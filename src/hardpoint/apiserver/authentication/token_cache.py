@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
+from hashlib import sha256
 from typing import NamedTuple
 
 from hardpoint.seams.authentication.contract import Identified, TokenAuthenticator
@@ -50,8 +50,8 @@ class TokenCache:
         """How often something was forgotten: what was being found out meanwhile may be outdated."""
 
     async def identify(self, token: str, audiences: Sequence[str]) -> Identified | None:
-        digest = blake2b(token.encode("utf-8", "surrogatepass"), key=self._secret, digest_size=16).digest()
-        key = (digest, audiences)
+        # The quickest hash there is here; what it makes never leaves this object.
+        key = (sha256(self._secret + token.encode("utf-8", "surrogatepass")).digest(), audiences)
         entry = self._entries.get(key)
         if entry is not None and entry.until > self._clock():
             return entry.identified
