@@ -27,6 +27,7 @@ from hardpoint.apiserver.audit.auditor import Auditor
 from hardpoint.apiserver.audit.options import AuditOptions, make_auditor
 from hardpoint.apiserver.authentication.contract import MASTERS
 from hardpoint.apiserver.authentication.options import AuthenticationOptions
+from hardpoint.apiserver.authorization.options import AuthorizationOptions
 from hardpoint.apiserver.flow.options import FlowOptions
 from hardpoint.apiserver.pki import FRONT_PROXY, ensure
 from hardpoint.apiserver.server import ApiServer
@@ -92,6 +93,7 @@ class Options:
     components: tuple[str, ...] = COMPONENTS
     serving: ServingFiles | None = None
     authentication: AuthenticationOptions = field(default_factory=AuthenticationOptions)
+    authorization: AuthorizationOptions = field(default_factory=AuthorizationOptions)
     audit: AuditOptions = field(default_factory=lambda: AuditOptions(is_log_in_data_dir=True))
     flow: FlowOptions = field(default_factory=FlowOptions)
     from_backup: Path | None = None
@@ -159,6 +161,7 @@ class Cluster:
             host=host,
             port=port,
             authentication=authentication,
+            authorization=options.authorization,
             auditor=auditor,
             flow=options.flow,
         )

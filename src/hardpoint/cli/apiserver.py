@@ -9,12 +9,14 @@ import click
 
 from hardpoint.cli import audit as audit_flags
 from hardpoint.cli import authentication as authentication_flags
+from hardpoint.cli import authorization as authorization_flags
 from hardpoint.cli import flow as flow_flags
 from hardpoint.cli import options
 
 if TYPE_CHECKING:
     from hardpoint.apiserver.audit.options import AuditOptions
     from hardpoint.apiserver.authentication.options import AuthenticationOptions
+    from hardpoint.apiserver.authorization.options import AuthorizationOptions
     from hardpoint.apiserver.flow.options import FlowOptions
 
 EXAMPLES = """\b
@@ -41,6 +43,7 @@ Examples:
 @options.store
 @options.etcd_files
 @authentication_flags.all_flags
+@authorization_flags.flags
 @audit_flags.apiserver_flags
 @flow_flags.flags
 def command(
@@ -56,6 +59,7 @@ def command(
     etcd_certfile: Path | None,
     etcd_keyfile: Path | None,
     authentication: AuthenticationOptions,
+    authorization: AuthorizationOptions,
     audit: AuditOptions,
     flow: FlowOptions,
 ) -> None:
@@ -83,6 +87,7 @@ def command(
         etcd=EtcdFiles(etcd_cafile, etcd_certfile, etcd_keyfile),
         serving=own_files,
         authentication=authentication,
+        authorization=authorization,
         audit=audit,
         flow=flow,
         components=(API_SERVER,),

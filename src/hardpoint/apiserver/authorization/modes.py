@@ -56,6 +56,6 @@ _MAKERS: Mapping[str, Callable[[Material], Named]] = {
 
 def authorizers(material: Material) -> Authorization:
     """Asks what the options name, in their order. Roles are followed in any case: who gives them must hold them."""
-    asked = [_MAKERS[mode](material) for mode in material.options.modes if mode in _MAKERS]
+    asked = [_MAKERS[mode](material) for mode in material.options.modes]
     masters = Named("kubernetes.io/system-privileged-group", Masters(), load=material.rbac.load)
     return Authorization([masters, *asked])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from hardpoint.machinery.errors import ConfigError
 
-NODE, RBAC, WEBHOOK, ALWAYS_ALLOW, ALWAYS_DENY = "Node", "RBAC", "Webhook", "AlwaysAllow", "AlwaysDeny"
-MODES = (NODE, RBAC, WEBHOOK, ALWAYS_ALLOW, ALWAYS_DENY)
+NODE, RBAC, ALWAYS_ALLOW, ALWAYS_DENY = "Node", "RBAC", "AlwaysAllow", "AlwaysDeny"
+MODES = (NODE, RBAC, ALWAYS_ALLOW, ALWAYS_DENY)
 """kube-apiserver's names for them. It has ABAC too, which reads a file of its own kind; roles say the same."""
 
 
