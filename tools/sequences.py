@@ -167,7 +167,7 @@ async def define(client: Client, definition: Json) -> None:
         raise SystemExit(f"sequences: {name} was refused: {answer.body.decode()}")
     async with (
         asyncio.timeout(_ESTABLISHED_SECONDS_MAX),
-        client.watch("customresourcedefinitions", field_selector=f"metadata.name={name}") as events,
+        client.list_then_watch("customresourcedefinitions", field_selector=f"metadata.name={name}") as events,
     ):
         async for event in events:
             conditions = (event.object.get("status") or {}).get("conditions") or []
