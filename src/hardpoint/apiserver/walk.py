@@ -28,13 +28,15 @@ from hardpoint.apiserver.traits import deprecation
 from hardpoint.apiserver.warnings import warning_headers
 from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError, StoreError
-from hardpoint.machinery.messages import Request, Response, User
+from hardpoint.machinery.messages import IN_PROCESS, Request, Response, User
 
 Paths = Callable[[Request], Awaitable[Response]]
 """Answers the paths that are not resources. Raises ApiError."""
 
 WATCH_OPENING_SECONDS_MAX = 5.0
 """A watch whose beginning takes longer gives its seat back all the same: its client may be slow."""
+LARGE_BYTES = 256 * 1024
+"""A larger answer keeps its seat until the client has taken it: so many are in memory at once."""
 _CACHE_CONTROL = ("Cache-Control", "no-cache, private")
 _NOT_IN_TIME = "request did not complete within the allotted timeout"
 
@@ -115,7 +117,10 @@ class Walk:
             response = await self._resource(errand, acting)
         else:
             response = await self._paths(request)
-        errand.answer_bytes = len(response.body)
+        size = errand.answer_bytes = len(response.body)
+        if size > LARGE_BYTES and errand.seat is not None and request.peer.address != IN_PROCESS:
+            errand.keeps_seat = True
+            response.taken = errand.seat.leave_when_taken(size)
         return response
 
     async def _authorize(self, errand: Errand, asked: access.Question) -> None:

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 from hardpoint.client.http import PATIENCE_SECONDS
 from hardpoint.client.transport import Answer, Stream, TimedOut, Transport, whole
-from hardpoint.machinery.messages import Handler, Peer, Request, Response, User
+from hardpoint.machinery.messages import IN_PROCESS, Handler, Peer, Request, Response, User
 
-WHERE = "in-process"
+WHERE = IN_PROCESS
 
 
 class InProcessTransport:

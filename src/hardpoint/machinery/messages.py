@@ -17,6 +17,10 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+IN_PROCESS = "in-process"
+"""The address of a peer that has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Peer:
     """The other end of a connection, as far as the transport vouches for it."""
@@ -56,6 +60,8 @@ class Response:
     content_type: str = "application/json"
     headers: Sequence[tuple[str, str]] = ()
     stream: AsyncIterator[bytes] | None = None
+    taken: Callable[[], None] | None = None
+    """Called by a transport that sends over a wire once the client has taken the answer, or is gone."""
 
 
 Handler = Callable[[Request], Awaitable[Response]]

@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 # So many pipelined requests are answered before other connections get their turn.
 REQUESTS_PER_TURN = 16
 
+# A larger answer is given in slices: encrypting ten megabytes at once would hold up everybody.
+SLICE_BYTES = 128 * 1024
+
 _SAFE_TO_ABANDON = frozenset({"GET", "HEAD"})
 
 
@@ -216,10 +219,16 @@ class Connection(asyncio.Protocol):
             response = await self._handler(turn.request)
         except Exception as bug:  # noqa: BLE001 The handler promised not to raise; its bug costs this request only.
             response = _failure(turn.request, bug)
-        if response.stream is None:
-            self._answer(turn.request, turn.manner, response)
-        else:
-            await self._stream(turn, response, response.stream)
+        try:
+            if response.stream is not None:
+                await self._stream(turn, response, response.stream)
+            elif len(response.body) > SLICE_BYTES:
+                await self._pour(turn, response)
+            else:
+                self._answer(turn.request, turn.manner, response)
+        finally:
+            if response.taken is not None:
+                response.taken()
 
     async def _refuse(self, refusal: Refusal) -> None:
         self._transport.write(writing.refusal_answer(refusal))
@@ -237,6 +246,23 @@ class Connection(asyncio.Protocol):
             self._transport.write(head + body)
         else:
             self._transport.writelines((head, body))
+        if not manner.keeps:
+            self._finish()
+
+    async def _pour(self, turn: Turn, response: Response) -> None:
+        """Give a large answer slice by slice, no faster than the client takes it, and others their turns in between."""
+        manner = self._manner(turn.manner)
+        head, body = writing.whole_answer(response, manner, with_body=turn.request.method != "HEAD")
+        for start in range(0, len(body), SLICE_BYTES):
+            if self._is_lost:
+                return
+            self._transport.write(head + body[start : start + SLICE_BYTES])
+            head = b""
+            await asyncio.sleep(0)
+            while self._is_blocked:
+                await self._wait_until_poked()
+        if head:
+            self._transport.write(head)
         if not manner.keeps:
             self._finish()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from hardpoint.apiserver.target import Target
@@ -28,6 +28,10 @@ class Seat(Protocol):
 
     def leave(self, answer_bytes: int | None = None) -> None:
         """Give the seat back, and tell how large the answer is, if there is one. Leaving twice is leaving once."""
+        ...
+
+    def leave_when_taken(self, answer_bytes: int) -> Callable[[], None]:
+        """Keep the seat for a large answer; it is given back when what is returned here is called, or soon."""
         ...
 
 

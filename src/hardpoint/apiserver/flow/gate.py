@@ -29,13 +29,13 @@ from hardpoint.machinery.messages import User
 Json = dict[str, Any]
 
 SEATS = 600
-TURN_SECONDS = 0.004
+TURN_SECONDS = 0.002
 """So much work is begun in one turn of the loop."""
 WAIT_SECONDS_MAX = 15.0
 BYTES_PER_SEAT = 100_000
-WIDTH_MAX = 10
-_WIDEST_PART = 0.15
-"""Of its level's seats no request takes more."""
+WIDTH_MAX = 100
+_WIDEST_PART = 0.5
+"""Of its level's seats no request takes more. With one processor, more than two large answers at once are no faster."""
 _WIDE_VERBS = frozenset(("list", "watch"))
 
 # What the gate cannot see: reading a request and writing an answer, and the encryption of each byte.
@@ -44,6 +44,10 @@ _BYTE_SECONDS = 3e-9
 _FIRST_GUESS_SECONDS = 100e-6
 _LEARNING = 0.2
 
+UNTAKEN_BYTES_MAX = 64 * 1024 * 1024
+"""Who has left so much of their answers untaken gets no more large ones."""
+_SLOW_SECONDS = 5.0
+"""A client that has not taken its answer by then no longer holds a seat for it."""
 _COURSES_MAX = 4096
 
 
@@ -67,14 +71,30 @@ class Size:
         return min(1 + int(self.answer_bytes // BYTES_PER_SEAT), widest)
 
 
+class Owner:
+    """A user, and how much of their answers they have asked for and not taken."""
+
+    __slots__ = ("untaken_bytes",)
+
+    def __init__(self) -> None:
+        self.untaken_bytes = 0
+
+
 class Course:
     """Requests of one kind by one user: their flow, and what they have cost so far."""
 
-    __slots__ = ("hand", "headers", "level", "seconds", "size", "tally")
+    __slots__ = ("hand", "headers", "level", "owner", "seconds", "size", "tally")
 
     def __init__(
-        self, level: Level, hand: tuple[int | str, ...], headers: Headers, tally: Tally, size: Size | None
+        self,
+        owner: Owner,
+        level: Level,
+        hand: tuple[int | str, ...],
+        headers: Headers,
+        tally: Tally,
+        size: Size | None,
     ) -> None:
+        self.owner = owner
         self.level = level
         self.hand = hand
         self.headers = headers
@@ -104,6 +124,22 @@ class GateSeat:
             self.is_taken = False
             self._gate.leave(self, perf_counter() - self._began, self._turn, answer_bytes)
 
+    def leave_when_taken(self, answer_bytes: int) -> Callable[[], None]:
+        owner = self.course.owner
+        owner.untaken_bytes += answer_bytes
+        timer = asyncio.get_running_loop().call_later(_SLOW_SECONDS, self.leave, answer_bytes)
+        is_taken = False
+
+        def taken() -> None:
+            nonlocal is_taken
+            if not is_taken:
+                is_taken = True
+                timer.cancel()
+                owner.untaken_bytes -= answer_bytes
+                self.leave(answer_bytes)
+
+        return taken
+
 
 class Gate:
     """Lets requests in, level by level and flow by flow. One event loop's own."""
@@ -113,6 +149,7 @@ class Gate:
         self._schemas: list[Schema] = []
         self._courses: dict[tuple[Any, ...], Course] = {}
         self._sizes: dict[tuple[str, str, str, str], Size] = {}
+        self._owners: dict[str, Owner] = {}
         self._tallies: dict[tuple[str, str], Tally] = {}
         self._retry_after: dict[str, RetryAfter] = {}
         self._brake = Brake(per_second=500, burst=100, wait_seconds_max=1.0)
@@ -137,7 +174,12 @@ class Gate:
         course = self._course(user, verb, where)
         level = course.level
         width = 1 if course.size is None else course.size.width(level)
-        if self._spent_seconds < TURN_SECONDS and not level.active and self._levels.fits(level, width):
+        if (
+            self._spent_seconds < TURN_SECONDS
+            and not level.active
+            and self._levels.fits(level, width)
+            and (course.size is None or course.owner.untaken_bytes <= UNTAKEN_BYTES_MAX)
+        ):
             return self._sit(course, width)
         return None
 
@@ -145,6 +187,8 @@ class Gate:
         course = self._course(user, verb, where)
         level = course.level
         width = 1 if course.size is None else course.size.width(level)
+        if course.size is not None and course.owner.untaken_bytes > UNTAKEN_BYTES_MAX:
+            return await self._reject(course, "untaken-answers")
         if level.shape.queues or level.shape.is_exempt:
             return await self._wait(course, width, has_seat=False)
         if not self._levels.fits(level, width):
@@ -180,12 +224,18 @@ class Gate:
         if shape.queues:
             hand = deal(schema.name, flow, shape.queues, shape.hand_size)
         return Course(
+            self._owner(user.name),
             level,
             hand,
             _headers(schema, shape),
             self._tallies.setdefault((shape.name, schema.name), Tally()),
             self._size(verb, where) if verb in _WIDE_VERBS else None,
         )
+
+    def _owner(self, name: str) -> Owner:
+        if len(self._owners) >= _COURSES_MAX:
+            self._owners = {name: owner for name, owner in self._owners.items() if owner.untaken_bytes}
+        return self._owners.setdefault(name, Owner())
 
     def _size(self, verb: str, where: Target) -> Size:
         key = (verb, where.group, where.resource, where.namespace)
@@ -302,24 +352,27 @@ class Gate:
     def _call_next(self) -> float | None:
         """Call in the request that is next by right, and tell what it will probably cost; None if none can sit."""
         for level in sorted((each for each in self._levels if each.active), key=lambda each: each.had_seconds):
-            queue = level.next_queue()
-            first = queue.waiting[0]
-            if not first.has_seat and not self._levels.fits(level, first.width):
-                continue
-            level.take(queue)
-            self._waiting -= 1
-            if first.future.done():
-                return 0.0  # It was cancelled, and has not noticed yet.
-            self._served_seconds = level.had_seconds
-            if not first.has_seat:
-                level.in_use += first.width
-            queue.executing += 1
-            queue.had_seconds += first.seconds
-            level.had_seconds += first.seconds / level.weight
-            first.is_called = True
-            first.future.set_result(None)
-            return first.seconds
+            for queue in level.by_right():
+                first = queue.waiting[0]
+                # A large answer may have to wait for seats; smaller ones behind it need not wait with it.
+                if first.has_seat or self._levels.fits(level, first.width):
+                    return self._call(level, queue)
         return None
+
+    def _call(self, level: Level, queue: Queue) -> float:
+        first = level.take(queue)
+        self._waiting -= 1
+        if first.future.done():
+            return 0.0  # It was cancelled, and has not noticed yet.
+        self._served_seconds = level.had_seconds
+        if not first.has_seat:
+            level.in_use += first.width
+        queue.executing += 1
+        queue.had_seconds += first.seconds
+        level.had_seconds += first.seconds / level.weight
+        first.is_called = True
+        first.future.set_result(None)
+        return first.seconds
 
 
 def _headers(schema: Schema, shape: Shape) -> Headers:

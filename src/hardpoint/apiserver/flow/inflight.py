@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import monotonic
 
 from hardpoint.apiserver.authentication.contract import MASTERS
@@ -31,6 +32,9 @@ class InFlightSeat:
         if self._is_taken:
             self._is_taken = False
             self._counts[self._is_read] -= 1
+
+    def leave_when_taken(self, answer_bytes: int) -> Callable[[], None]:
+        return self.leave
 
 
 class InFlight:

@@ -132,9 +132,11 @@ class Level:
             self.active.add(queue)
         queue.waiting.append(waiting)
 
-    def next_queue(self) -> Queue:
-        """The queue whose turn it is; somebody waits in it."""
-        return min(self.active, key=lambda queue: queue.had_seconds)
+    def by_right(self) -> list[Queue]:
+        """The queues in which somebody waits; the first is the one that had least."""
+        if len(self.active) == 1:
+            return list(self.active)
+        return sorted(self.active, key=lambda queue: queue.had_seconds)
 
     def take(self, queue: Queue) -> Waiting:
         """The first of a queue, which waits no longer."""
@@ -179,11 +181,11 @@ class Levels:
         return iter(self._levels.values())
 
     def fits(self, level: Level, width: int) -> bool:
-        """Whether a request of this width finds seats in a level: its own, or borrowed."""
+        """Whether a request of this width finds seats in a level: its own, or for a narrow one borrowed."""
         wanted = level.in_use + width
         if wanted <= level.nominal or level.in_use == 0 or level.shape.is_exempt:
             return True
-        if wanted > level.maximum:
+        if wanted > level.maximum or width > 1:
             return False
         others = [other for other in self._levels.values() if other is not level and not other.shape.is_exempt]
         taken = sum(max(other.in_use, other.minimum) for other in others)
