@@ -12,7 +12,7 @@ import it where an expression is at hand. Why there is an engine of our own: doc
 from __future__ import annotations
 
 from hardpoint.machinery.cel.costs import MATCH_CONDITIONS_MAX, PER_CALL_MAX
-from hardpoint.machinery.cel.errors import CompileError, CostExceeded, EvaluationError, WrongResult
+from hardpoint.machinery.cel.errors import CompileError, CostExceeded, EvaluationError, Interrupted, WrongResult
 from hardpoint.machinery.cel.program import Program, compile
 from hardpoint.machinery.cel.types import (
     BOOL,
@@ -48,6 +48,7 @@ __all__ = [
     "CompileError",
     "CostExceeded",
     "EvaluationError",
+    "Interrupted",
     "Program",
     "Type",
     "WrongResult",

@@ -11,7 +11,7 @@ from typing import Any
 
 from hardpoint.machinery.cel.errors import EvaluationError
 from hardpoint.machinery.cel.frames import Frame, Run, Step, spend
-from hardpoint.machinery.cel.functions import Cost, Overload, names_of
+from hardpoint.machinery.cel.functions import Cost, Overload, ResultCost, names_of
 from hardpoint.machinery.cel.syntax import Call
 from hardpoint.machinery.cel.types import Kind, Type
 
@@ -26,20 +26,20 @@ def call(node: Call, operands: Sequence[Step]) -> Step:
     overloads = node.overloads
     runs = [operand.run for operand in operands]
     below = sum(operand.cost for operand in operands)
-    cost = _cost(overloads)
+    cost, result_cost = _costs(overloads)
     if len(overloads) == 1 and not _is_open([operand.type for operand in node.operands], overloads[0]):
         function: Callable[..., Any] = overloads[0].run
     else:
         function = _dispatcher(node.function, overloads)
-    if isinstance(cost, int):
+    if isinstance(cost, int) and result_cost is None:
         return Step(_plain(function, runs), below + cost)
-    return Step(_counted(function, runs, cost), below)
+    return Step(_counted(function, runs, cost, result_cost), below)
 
 
-def _cost(overloads: Sequence[Overload]) -> Cost:
+def _costs(overloads: Sequence[Overload]) -> tuple[Cost, ResultCost | None]:
     """Overloads that cost alike have that cost; where it depends on which one is meant, it is one unit."""
-    costs = {overload.cost for overload in overloads}
-    return costs.pop() if len(costs) == 1 else 1
+    costs = {(overload.cost, overload.result_cost) for overload in overloads}
+    return costs.pop() if len(costs) == 1 else (1, None)
 
 
 def _is_open(types: Sequence[Type], overload: Overload) -> bool:
@@ -93,11 +93,14 @@ def _plain(function: Callable[..., Any], runs: Sequence[Run]) -> Run:
     return lambda frame: function(*[run(frame) for run in runs])
 
 
-def _counted(function: Callable[..., Any], runs: Sequence[Run], cost: Callable[[Sequence[Any], Any], int]) -> Run:
+def _counted(function: Callable[..., Any], runs: Sequence[Run], cost: Cost, result_cost: ResultCost | None) -> Run:
     def run_counted(frame: Frame) -> Any:
         values = [run(frame) for run in runs]
+        before = cost if isinstance(cost, int) else cost(values)
+        spend(frame, before)
         result = function(*values)
-        spend(frame, cost(values, result))
+        if result_cost is not None:
+            spend(frame, max(0, result_cost(result) - before))
         return result
 
     return run_counted

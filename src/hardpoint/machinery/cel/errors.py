@@ -50,8 +50,19 @@ class EvaluationError(HardpointError):
     """An expression that has no value for these variables."""
 
 
-class CostExceeded(EvaluationError):
-    """An expression that would cost more than it may. No part of an expression can hide it."""
+class Cancelled(EvaluationError):
+    """An expression that was stopped. No part of it can hide that, as `||` hides other failures."""
+
+
+class Interrupted(Cancelled):
+    """An expression that was still at work when its caller had waited long enough."""
+
+    def __init__(self) -> None:
+        super().__init__("operation interrupted")
+
+
+class CostExceeded(Cancelled):
+    """An expression that would cost more than it may."""
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")

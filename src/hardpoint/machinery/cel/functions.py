@@ -1,7 +1,8 @@
 """Functions that expressions may call: a name, and overloads that differ in what they take.
 
-An overload says what it takes and gives (the checker's part), how to do it (the evaluator's), and what it costs, in the
-units in which Kubernetes counts: a number, or a rule that looks at the arguments and the result.
+An overload says what it takes and gives (the checker's part), how to do it (the evaluator's), and what it costs, in
+the units in which Kubernetes counts: a number, or a rule that looks at the arguments before it is called. What costs by
+the size of its result is paid for once it is there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 from hardpoint.machinery.cel.types import Kind, Type
 from hardpoint.machinery.cel.values import type_name
 
-Cost = int | Callable[[Sequence[Any], Any], int]
+Cost = int | Callable[[Sequence[Any]], int]
+ResultCost = Callable[[Any], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Overload:
     is_member: bool = False
     """Is it called as `target.name(...)`; then the target is the first parameter."""
     cost: Cost = 1
+    result_cost: ResultCost | None = None
+    """What the result costs, if that is more."""
 
     def takes(self, names: Sequence[str]) -> bool:
         """Would it take values of types with these names?"""
@@ -44,15 +48,29 @@ def names_of(values: Iterable[Any]) -> tuple[str, ...]:
 
 
 def function(
-    name: str, parameters: Sequence[Type], result: Type, run: Callable[..., Any], *, cost: Cost = 1
+    name: str,
+    parameters: Sequence[Type],
+    result: Type,
+    run: Callable[..., Any],
+    *,
+    cost: Cost = 1,
+    result_cost: ResultCost | None = None,
 ) -> Overload:
     """An overload called as `name(...)`."""
-    return Overload(name, tuple(parameters), result, run, False, cost)
+    return Overload(name, tuple(parameters), result, run, False, cost, result_cost)
 
 
-def member(name: str, parameters: Sequence[Type], result: Type, run: Callable[..., Any], *, cost: Cost = 1) -> Overload:
+def member(
+    name: str,
+    parameters: Sequence[Type],
+    result: Type,
+    run: Callable[..., Any],
+    *,
+    cost: Cost = 1,
+    result_cost: ResultCost | None = None,
+) -> Overload:
     """An overload called as `target.name(...)`."""
-    return Overload(name, tuple(parameters), result, run, True, cost)
+    return Overload(name, tuple(parameters), result, run, True, cost, result_cost)
 
 
 Functions = Mapping[str, tuple[Overload, ...]]

@@ -11,7 +11,7 @@ from typing import Any
 
 from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.costs import read
-from hardpoint.machinery.cel.errors import CostExceeded, EvaluationError
+from hardpoint.machinery.cel.errors import Cancelled, EvaluationError
 from hardpoint.machinery.cel.frames import SPENT, Frame, Step, paid, spend
 from hardpoint.machinery.cel.values import Opaque, Optional, equal, size_of
 
@@ -27,7 +27,7 @@ def junction(operands: Sequence[Step], decisive: bool) -> Step:
         for operand in runs:
             try:
                 value: object = operand(frame)
-            except CostExceeded:
+            except Cancelled:
                 raise
             except EvaluationError as error:
                 failure = failure or error

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.costs import LIST
-from hardpoint.machinery.cel.errors import CostExceeded, EvaluationError
-from hardpoint.machinery.cel.frames import LIMIT, SPENT, Frame, Run, Step
+from hardpoint.machinery.cel.errors import Cancelled, EvaluationError
+from hardpoint.machinery.cel.frames import CHECKPOINT, SPENT, Frame, Run, Step, look_up
 from hardpoint.machinery.cel.syntax import Loop
 from hardpoint.machinery.cel.values import MISSING, find, type_name
 
@@ -52,19 +52,21 @@ def _rounds(plan: Plan) -> Callable[[Frame], Iterable[Any]]:
 
 
 def _binder(plan: Plan, cost: int) -> Callable[[Frame, Any], None]:
-    """Puts a round's values into their places and pays for the round. Raises CostExceeded."""
+    """Puts a round's values into their places and pays for the round. Raises Cancelled."""
     first, second = plan.first, plan.second
+    # For cel-go a round may be free, and a cancelled request ends the loop; here only the limit does.
+    cost = max(cost, 1)
 
     def bind_one(frame: Frame, item: Any) -> None:
         frame[SPENT] += cost
-        if frame[SPENT] > frame[LIMIT]:
-            raise CostExceeded
+        if frame[SPENT] > frame[CHECKPOINT]:
+            look_up(frame)
         frame[first] = item
 
     def bind_two(frame: Frame, pair: Any) -> None:
         frame[SPENT] += cost
-        if frame[SPENT] > frame[LIMIT]:
-            raise CostExceeded
+        if frame[SPENT] > frame[CHECKPOINT]:
+            look_up(frame)
         frame[first], frame[second] = pair  # type: ignore[index]  # Only used where there is a second variable.
 
     return bind_one if second is None else bind_two
@@ -83,7 +85,7 @@ def _quantifier(decisive: bool, round_cost: int, stop_cost: int) -> Callable[[Pl
                 bind(frame, item)
                 try:
                     value: object = body(frame)
-                except CostExceeded:
+                except Cancelled:
                     raise
                 except EvaluationError as error:
                     failure = error

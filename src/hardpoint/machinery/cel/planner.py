@@ -9,7 +9,7 @@ from typing import Any
 from hardpoint.machinery.cel import costs
 from hardpoint.machinery.cel.calls import call
 from hardpoint.machinery.cel.errors import EvaluationError
-from hardpoint.machinery.cel.frames import FIRST_VARIABLE, Frame, Step, constant
+from hardpoint.machinery.cel.frames import FIRST_VARIABLE, Frame, Step, constant, new_frame
 from hardpoint.machinery.cel.library.regex import compiled
 from hardpoint.machinery.cel.logic import conditional, equality, junction, or_optional, or_value
 from hardpoint.machinery.cel.loops import Plan, loop
@@ -117,7 +117,7 @@ class Planner:
             compiled(operands[1].run([]))
         made = call(node, operands)
         if node.function in _FOLDED and operands[0].constant:
-            return constant(made.run([0, costs.PER_CALL_MAX]))
+            return constant(made.run(new_frame(FIRST_VARIABLE, costs.PER_CALL_MAX, None)))
         return made
 
     def _list(self, node: ListOf) -> Step:

@@ -9,7 +9,7 @@ from typing import Any
 from hardpoint.machinery.cel.checker import check
 from hardpoint.machinery.cel.costs import PER_CALL_MAX
 from hardpoint.machinery.cel.errors import BadConstant, CostExceeded, EvaluationError, WrongResult
-from hardpoint.machinery.cel.frames import LIMIT, SPENT
+from hardpoint.machinery.cel.frames import SPENT, Interrupt, new_frame
 from hardpoint.machinery.cel.library import FUNCTIONS
 from hardpoint.machinery.cel.parser import parse
 from hardpoint.machinery.cel.planner import Planner
@@ -42,17 +42,22 @@ class Program:
     def __repr__(self) -> str:
         return f"Program({self.expression!r})"
 
-    def evaluate(self, values: Mapping[str, Any], *, cost_max: int = PER_CALL_MAX) -> Any:
+    def evaluate(
+        self, values: Mapping[str, Any], *, cost_max: int = PER_CALL_MAX, interrupt: Interrupt | None = None
+    ) -> Any:
         """Its value for these values of its variables, which are as their types say: plain JSON for the most part.
 
-        Raises EvaluationError if it has none, CostExceeded if finding it out would cost more than `cost_max`.
+        Raises EvaluationError if it has none, CostExceeded if finding it out would cost more than `cost_max`,
+        Interrupted if `interrupt`, which loops ask every few hundred rounds, says so: cost is not time.
         """
-        return self.evaluate_counted(values, cost_max=cost_max)[0]
+        return self.evaluate_counted(values, cost_max=cost_max, interrupt=interrupt)[0]
 
-    def evaluate_counted(self, values: Mapping[str, Any], *, cost_max: int = PER_CALL_MAX) -> tuple[Any, int]:
+    def evaluate_counted(
+        self, values: Mapping[str, Any], *, cost_max: int = PER_CALL_MAX, interrupt: Interrupt | None = None
+    ) -> tuple[Any, int]:
         """Its value and what it cost, for callers with a limit for several expressions together."""
-        frame: list[Any] = [None] * self._frame_size
-        frame[SPENT], frame[LIMIT] = self._cost, cost_max
+        frame = new_frame(self._frame_size, cost_max, interrupt)
+        frame[SPENT] = self._cost
         for name, place in self._places:
             try:
                 frame[place] = values[name]

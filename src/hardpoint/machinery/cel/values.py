@@ -44,6 +44,11 @@ class Optional:
         self._value = value
         self.has_value = has_value
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Optional) and equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # It may hold a list.
+
     def value(self) -> Any:
         """Raises EvaluationError if there is none."""
         if not self.has_value:
@@ -86,6 +91,7 @@ _NAMES: dict[type, str] = {
     TypeValue: "type",
 }
 _NUMBERS = frozenset((int, UInt, float))
+_CONFUSED = frozenset((bool, list, dict, Optional))
 
 
 def type_name(value: Any) -> str:
@@ -98,12 +104,23 @@ def equal(left: Any, right: Any) -> bool:
     """Numbers are equal across their types; everything else needs the same type on both sides."""
     kind, other = type(left), type(right)
     if kind is list:
-        return other is list and len(left) == len(right) and all(map(equal, left, right))
+        # Python finds more things equal than CEL does, and finds it fast.
+        return other is list and left == right and (_is_plain(left, right) or all(map(equal, left, right)))
     if kind is dict:
-        return other is dict and len(left) == len(right) and all(_has_equal(right, *entry) for entry in left.items())
+        return (
+            other is dict
+            and left == right
+            and len(left) == len(right)
+            and all(_has_equal(right, *entry) for entry in left.items())
+        )
     if kind is Optional:
         return other is Optional and _equal_optionals(left, right)
     return (kind is other or (kind in _NUMBERS and other in _NUMBERS)) and bool(left == right)
+
+
+def _is_plain(left: list[Any], right: list[Any]) -> bool:
+    """Is nothing in these lists for which Python's equality says more than CEL's?"""
+    return _CONFUSED.isdisjoint(map(type, left)) and _CONFUSED.isdisjoint(map(type, right))
 
 
 def _has_equal(mapping: dict[Any, Any], key: Any, value: Any) -> bool:

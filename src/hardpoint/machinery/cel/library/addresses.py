@@ -138,11 +138,11 @@ def _is_global_unicast(value: Address) -> bool:
     return not (is_broadcast or special)
 
 
-def _contains_ip_cost(arguments: Sequence[Any], _: Any) -> int:
+def _contains_ip_cost(arguments: Sequence[Any]) -> int:
     return read(2 * size_of(arguments[0])) + _parsing(arguments[1])
 
 
-def _contains_cidr_cost(arguments: Sequence[Any], _: Any) -> int:
+def _contains_cidr_cost(arguments: Sequence[Any]) -> int:
     return read(2 * size_of(arguments[0])) + read(size_of(arguments[0])) + 1 + _parsing(arguments[1])
 
 

@@ -90,7 +90,7 @@ def _named(name: str) -> Optional:
     return Optional(FORMATS[name]) if name in FORMATS else NONE
 
 
-def _cost(arguments: Sequence[Any], _: Any) -> int:
+def _cost(arguments: Sequence[Any]) -> int:
     return regex(size_of(arguments[1]), arguments[0].pattern_size)
 
 

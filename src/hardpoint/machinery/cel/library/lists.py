@@ -30,8 +30,12 @@ RANGE_MAX = 1_000_000
 _COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 
 
-def _allocates(size: Callable[[Sequence[Any], Any], float]) -> Callable[[Sequence[Any], Any], int]:
-    return lambda arguments, result: int(size(arguments, result)) + LIST + 1
+def _allocates(size: Callable[[Sequence[Any]], float]) -> Cost:
+    return lambda arguments: int(size(arguments)) + LIST + 1
+
+
+def _whole(result: list[Any]) -> int:
+    return len(result) + LIST + 1
 
 
 def _compares_all(items: list[Any]) -> float:
@@ -166,20 +170,19 @@ def _of_comparable(type: Type) -> list[Overload]:
 
 
 def _compared(argument: int) -> Cost:
-    return _allocates(lambda arguments, _: _compares_all(arguments[argument]))
+    return _allocates(lambda arguments: _compares_all(arguments[argument]))
 
 
-_WHOLE = _allocates(lambda _, result: size_of(result))
-_FLATTEN = _allocates(lambda arguments, _: size_of(arguments[0]) * (arguments[1] if len(arguments) > 1 else 1))
+_FLATTEN = _allocates(lambda arguments: size_of(arguments[0]) * (arguments[1] if len(arguments) > 1 else 1))
 OVERLOADS = (
     *(overload for type in _COMPARABLE for overload in _of_comparable(type)),
     *(member("sum", (list_of(type),), type, add, cost=traverses) for type, add in _SUMS),
     member("indexOf", (list_of(T), T), INT, _index_of, cost=traverses),
     member("lastIndexOf", (list_of(T), T), INT, _last_index_of, cost=traverses),
     member("includes", (DYN, DYN), BOOL, _includes, cost=traverses),
-    function("lists.range", (INT,), list_of(INT), _range, cost=_WHOLE),
-    member("slice", (list_of(T), INT, INT), list_of(T), _slice, cost=_WHOLE),
-    member("reverse", (list_of(T),), list_of(T), lambda items: items[::-1], cost=_WHOLE),
+    function("lists.range", (INT,), list_of(INT), _range, result_cost=_whole),
+    member("slice", (list_of(T), INT, INT), list_of(T), _slice, result_cost=_whole),
+    member("reverse", (list_of(T),), list_of(T), lambda items: items[::-1], result_cost=_whole),
     member("flatten", (list_of(list_of(T)),), list_of(T), _flatten, cost=_FLATTEN),
     member("flatten", (list_of(DYN), INT), list_of(DYN), _flatten, cost=_FLATTEN),
     member("distinct", (list_of(T),), list_of(T), _distinct, cost=_compared(0)),

@@ -190,7 +190,7 @@ OVERLOADS = (
     *_ordering("_>_", operator.gt),
     *_ordering("_>=_", operator.ge),
     *_sizes(),
-    function("@in", (A, list_of(A)), BOOL, is_in, cost=lambda arguments, _: size_of(arguments[1])),
+    function("@in", (A, list_of(A)), BOOL, is_in, cost=lambda arguments: size_of(arguments[1])),
     function("@in", (A, map_of(A, B)), BOOL, is_in),
     function("type", (A,), type_of(A), lambda value: TypeValue(type_name(value))),
 )

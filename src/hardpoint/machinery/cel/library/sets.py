@@ -24,8 +24,8 @@ def _equivalent(items: list[Any], others: list[Any]) -> bool:
     return _contains(items, others) and _contains(others, items)
 
 
-def _cost(times: int) -> Callable[[Sequence[Any], Any], int]:
-    return lambda arguments, _: 1 + times * size_of(arguments[0]) * size_of(arguments[1])
+def _cost(times: int) -> Callable[[Sequence[Any]], int]:
+    return lambda arguments: 1 + times * size_of(arguments[0]) * size_of(arguments[1])
 
 
 OVERLOADS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardpoint.machinery.cel.costs import contains, joins, reads, searches, traverses
+from hardpoint.machinery.cel.costs import contains, joins, makes, reads, searches, traverses
 from hardpoint.machinery.cel.errors import EvaluationError
 from hardpoint.machinery.cel.functions import function, member
 from hardpoint.machinery.cel.library.formatting import format_text
@@ -86,6 +86,7 @@ def _join(parts: list[str], separator: str = "") -> str:
 
 
 _TWO = (STRING, STRING)
+_TWICE = reads(0, times=2)
 OVERLOADS = (
     member("contains", _TWO, BOOL, lambda text, part: part in text, cost=contains),
     member("startsWith", _TWO, BOOL, str.startswith, cost=reads(1)),
@@ -102,12 +103,12 @@ OVERLOADS = (
     member("trim", (STRING,), STRING, lambda text: text.strip(_SPACES), cost=reads(0)),
     member("substring", (STRING, INT), STRING, _substring, cost=reads(0)),
     member("substring", (STRING, INT, INT), STRING, _substring_range, cost=reads(0)),
-    member("replace", (*_TWO, STRING), STRING, _replace, cost=(REPLACE := reads(0, times=2))),
-    member("replace", (*_TWO, STRING, INT), STRING, _replace, cost=REPLACE),
-    member("split", _TWO, list_of(STRING), _split, cost=REPLACE),
-    member("split", (*_TWO, INT), list_of(STRING), _split, cost=REPLACE),
-    member("join", (list_of(STRING),), STRING, _join, cost=joins),
-    member("join", (list_of(STRING), STRING), STRING, _join, cost=joins),
-    member("format", (STRING, list_of(DYN)), STRING, format_text, cost=reads(0)),
+    member("replace", (*_TWO, STRING), STRING, _replace, cost=_TWICE, result_cost=makes),
+    member("replace", (*_TWO, STRING, INT), STRING, _replace, cost=_TWICE, result_cost=makes),
+    member("split", _TWO, list_of(STRING), _split, cost=_TWICE),
+    member("split", (*_TWO, INT), list_of(STRING), _split, cost=_TWICE),
+    member("join", (list_of(STRING),), STRING, _join, cost=0, result_cost=joins),
+    member("join", (list_of(STRING), STRING), STRING, _join, cost=0, result_cost=joins),
+    member("format", (STRING, list_of(DYN)), STRING, format_text, cost=reads(0), result_cost=makes),
     function("strings.quote", (STRING,), STRING, lambda text: f'"{text.translate(_QUOTED)}"', cost=reads(0)),
 )
