@@ -32,9 +32,11 @@ def ordered(level: FieldSet) -> FieldSet:
     """One level of a set in canonical order."""
     if len(level) < 2:
         return level
-    # Fields sort as their texts do, and a level of fields has nothing else.
-    *_, last = level
-    return {text: level[text] for text in (sorted(level) if last[0] == "f" else sorted(level, key=elements.order))}
+    texts = sorted(level)
+    # Fields sort as their texts do. The texts of everything else come after them.
+    if texts[-1][0] != "f":
+        texts.sort(key=elements.order)
+    return {text: level[text] for text in texts}
 
 
 def of_paths(paths: Iterable[Path]) -> FieldSet:
