@@ -107,12 +107,7 @@ def equal(left: Any, right: Any) -> bool:
         # Python finds more things equal than CEL does, and finds it fast.
         return other is list and left == right and (_is_plain(left, right) or all(map(equal, left, right)))
     if kind is dict:
-        return (
-            other is dict
-            and left == right
-            and len(left) == len(right)
-            and all(_has_equal(right, *entry) for entry in left.items())
-        )
+        return other is dict and left == right and all(_has_equal(right, *entry) for entry in left.items())
     if kind is Optional:
         return other is Optional and _equal_optionals(left, right)
     return (kind is other or (kind in _NUMBERS and other in _NUMBERS)) and bool(left == right)
@@ -160,9 +155,8 @@ def is_in(value: Any, container: Any) -> bool:
     """`value in list` or `key in map`."""
     if type(container) is dict:
         return find(container, value) is not MISSING
-    if type(value) is str:
-        return value in container
-    return any(equal(value, item) for item in container)
+    # What Python does not find equal is not equal; what it does may still be True for 1.
+    return value in container and (type(value) is str or any(equal(value, item) for item in container))
 
 
 def size_of(value: Any) -> int:

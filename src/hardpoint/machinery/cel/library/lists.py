@@ -22,7 +22,7 @@ from hardpoint.machinery.cel.types import (
     list_of,
     parameter,
 )
-from hardpoint.machinery.cel.values import Duration, checked_duration, checked_int, checked_uint, equal, size_of
+from hardpoint.machinery.cel.values import Duration, checked_duration, checked_int, checked_uint, equal, is_in, size_of
 
 T = parameter("T")
 RANGE_MAX = 1_000_000
@@ -93,15 +93,19 @@ _SUMS: tuple[tuple[Type, Callable[[list[Any]], Any]], ...] = (
 
 
 def _index_of(items: list[Any], wanted: Any) -> int:
+    if wanted not in items:
+        return -1
     return next((index for index, item in enumerate(items) if equal(item, wanted)), -1)
 
 
 def _last_index_of(items: list[Any], wanted: Any) -> int:
+    if wanted not in items:
+        return -1
     return next((index for index in range(len(items) - 1, -1, -1) if equal(items[index], wanted)), -1)
 
 
 def _includes(target: Any, wanted: Any) -> bool:
-    return any(equal(item, wanted) for item in target) if type(target) is list else equal(target, wanted)
+    return is_in(wanted, target) if type(target) is list else equal(target, wanted)
 
 
 def _range(count: int) -> list[int]:
