@@ -17,7 +17,6 @@ from time import perf_counter, process_time
 
 from hardpoint.apiserver.authorization.contract import Question
 from hardpoint.apiserver.authorization.node import NodeAuthorizer
-from hardpoint.apiserver.authorization.node_following import FollowedGraph
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery.jsontext import encode
@@ -72,7 +71,7 @@ async def _measure(store: Store, pods: int) -> None:
     hub = Hub(store)
     async with hub.running():
         before, started = _megabytes(), perf_counter()
-        authorizer = NodeAuthorizer(FollowedGraph(hub, store))
+        authorizer = NodeAuthorizer(hub, store)
         await _ask(authorizer)
         built, grown = perf_counter() - started, _megabytes() - before
         started = process_time()

@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from hardpoint import datadir
@@ -34,7 +35,6 @@ from hardpoint.apiserver.server import ApiServer
 from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler, User
-from hardpoint.machinery.signingrequests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING
 from hardpoint.serving import bind, serve
 from hardpoint.serving.certificates import Authority, Pki
 from hardpoint.serving.peers import Peers
@@ -176,7 +176,7 @@ class Cluster:
         stack.push_async_callback(asyncio.wait, [warming])
         if CONTROLLER_MANAGER in options.components:
             root_ca = pki.certificate("server-ca").read_text()
-            authorities = _authorities(pki, options.serving)
+            authorities = partial(_authorities, pki, options.serving)
             await stack.enter_async_context(_controlled(api, root_ca, authorities, self._now))
 
     async def _open_store(self, address: str) -> Store:
@@ -221,7 +221,7 @@ class Cluster:
 
 @asynccontextmanager
 async def _controlled(
-    api: ApiServer, root_ca: str, authorities: Mapping[str, Authority], now: Callable[[], datetime]
+    api: ApiServer, root_ca: str, authorities: Callable[[], Mapping[str, Authority]], now: Callable[[], datetime]
 ) -> AsyncIterator[None]:
     """Run the controllers until left, beginning when there is nothing else to do: nobody waits for them."""
 
@@ -230,7 +230,7 @@ async def _controlled(
         from hardpoint.controllers.manager import ControllerManager
 
         client = Client.in_process(api.handle, User("system:kube-controller-manager", (MASTERS,)))
-        manager = ControllerManager(client, root_ca=root_ca, authorities=authorities, sign_token=api.sign, now=now)
+        manager = ControllerManager(client, root_ca=root_ca, authorities=authorities(), sign_token=api.sign, now=now)
         await manager.run()
 
     async with asyncio.TaskGroup() as tasks:
@@ -243,6 +243,8 @@ async def _controlled(
 
 def _authorities(pki: Pki, serving: ServingFiles | None) -> Mapping[str, Authority]:
     """Who signs which requests. Users of an authority that is not the cluster's own are signed for by its owner."""
+    from hardpoint.machinery.signingrequests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING
+
     authorities = {KUBELET_SERVING: pki.authority("kubelet-ca")}
     if serving is None:
         authorities |= dict.fromkeys((CLIENT, KUBELET_CLIENT), pki.authority("client-ca"))

@@ -13,7 +13,6 @@ import pytest
 
 from hardpoint.apiserver.authorization.contract import Opinion, Question
 from hardpoint.apiserver.authorization.node import NodeAuthorizer
-from hardpoint.apiserver.authorization.node_following import FollowedGraph
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery import kinds
@@ -165,7 +164,7 @@ async def store() -> AsyncIterator[MemoryStore]:
 async def authorizer(store: MemoryStore) -> AsyncIterator[NodeAuthorizer]:
     hub = Hub(store)
     async with hub.running():
-        yield NodeAuthorizer(FollowedGraph(hub, store))
+        yield NodeAuthorizer(hub, store)
 
 
 async def _may(authorizer: NodeAuthorizer, verb: str, row: tuple[str, str], name: str, selector: str = "") -> bool:
@@ -258,7 +257,7 @@ async def test_a_grant_counts_as_soon_as_it_is_stored(store: MemoryStore) -> Non
     """Also before the hub has heard of it."""
     hub = Hub(store)
     async with hub.running():
-        authorizer = NodeAuthorizer(FollowedGraph(hub, store))
+        authorizer = NodeAuthorizer(hub, store)
         assert not await _may(authorizer, "get", ("", "secrets"), "new")
         for number in range(100):
             name = f"new-{number}"
@@ -269,7 +268,7 @@ async def test_a_grant_counts_as_soon_as_it_is_stored(store: MemoryStore) -> Non
 async def test_what_is_gone_is_closed(store: MemoryStore) -> None:
     hub = Hub(store)
     async with hub.running():
-        authorizer = NodeAuthorizer(FollowedGraph(hub, store))
+        authorizer = NodeAuthorizer(hub, store)
         assert await _may(authorizer, "get", ("", "secrets"), "mine")
         found = await store.get("/registry/core/pods/team/mine")
         assert found is not None
@@ -286,7 +285,7 @@ async def test_many_pods_are_loaded_in_pages_and_followed(store: MemoryStore) ->
         await store.create(f"/registry/core/pods/team/{name}", encode(_pod(name, "mine", **_naming(name))))
     hub = Hub(store)
     async with hub.running():
-        authorizer = NodeAuthorizer(FollowedGraph(hub, store))
+        authorizer = NodeAuthorizer(hub, store)
         for number in (0, 499, 500, 999, 1000, 1199):
             assert await _may(authorizer, "get", ("", "secrets"), f"pod-{number:04}")
         for number in range(1200):
@@ -306,7 +305,7 @@ async def test_what_a_running_pod_comes_to_name(store: MemoryStore) -> None:
     claims = {"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}]}
     made = {"resourceClaimStatuses": [{"name": "c", "resourceClaimName": "late-c"}]}
     async with hub.running():
-        authorizer = NodeAuthorizer(FollowedGraph(hub, store))
+        authorizer = NodeAuthorizer(hub, store)
         revision = await store.create(key, encode(_pod("late", "")))
         for pod in (
             _pod("late", "mine", **claims),

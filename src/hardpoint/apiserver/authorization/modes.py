@@ -10,7 +10,6 @@ from hardpoint.apiserver.authorization.always import AlwaysAllow, AlwaysDeny
 from hardpoint.apiserver.authorization.chain import Authorization, Named
 from hardpoint.apiserver.authorization.masters import Masters
 from hardpoint.apiserver.authorization.node import NodeAuthorizer
-from hardpoint.apiserver.authorization.node_following import FollowedGraph
 from hardpoint.apiserver.authorization.options import AuthorizationOptions
 from hardpoint.apiserver.authorization.rbac.authorizer import Rbac
 from hardpoint.apiserver.hub import Hub
@@ -28,7 +27,7 @@ class Material:
 
 
 def _node(material: Material) -> Named:
-    nodes = NodeAuthorizer(FollowedGraph(material.hub, material.store))
+    nodes = NodeAuthorizer(material.hub, material.store)
     return Named("node", nodes, lists=nodes)
 
 

@@ -8,13 +8,19 @@ reasons are kube-apiserver's.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hardpoint.apiserver.authorization.contract import NO_OPINION, Authorizer, Decision, Known, Opinion, Question
-from hardpoint.apiserver.authorization.node_following import ATTACHMENTS, CERTIFICATES, SLICES, FollowedGraph
 from hardpoint.apiserver.authorization.node_identity import node_of
+from hardpoint.apiserver.hub import Hub
 from hardpoint.machinery import fields
 from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.messages import User
+from hardpoint.store.contract import Store
+
+if TYPE_CHECKING:
+    from hardpoint.apiserver.authorization.node_following import FollowedGraph
 
 LEASES = "kube-node-lease"
 """The namespace of the nodes' heartbeats."""
@@ -47,8 +53,8 @@ def _no(reason: str) -> Decision:
 class NodeAuthorizer:
     """Has an opinion about users that are nodes, and only where it allows."""
 
-    def __init__(self, graph: FollowedGraph) -> None:
-        self._graph = graph
+    def __init__(self, hub: Hub, store: Store) -> None:
+        self._hub, self._store = hub, store
         self._rules: Mapping[tuple[str, str], Callable[[str, Question], Awaitable[Decision]]] = {
             ("", "configmaps"): self._read_one,
             ("", "nodes"): self._node,
@@ -57,13 +63,20 @@ class NodeAuthorizer:
             ("", "pods"): self._pod,
             ("", "secrets"): self._read_one,
             ("", "serviceaccounts"): self._account,
-            ("certificates.k8s.io", CERTIFICATES): self._certificate,
+            ("certificates.k8s.io", "podcertificaterequests"): self._certificate,
             ("coordination.k8s.io", "leases"): self._lease,
             ("resource.k8s.io", "resourceclaims"): self._get_one,
-            ("resource.k8s.io", SLICES): self._slice,
+            ("resource.k8s.io", "resourceslices"): self._slice,
             ("storage.k8s.io", "csinodes"): self._csi_node,
-            ("storage.k8s.io", ATTACHMENTS): self._get_one,
+            ("storage.k8s.io", "volumeattachments"): self._get_one,
         }
+
+    @cached_property
+    def _graph(self) -> FollowedGraph:
+        # Not before a node asks: most servers never see one.
+        from hardpoint.apiserver.authorization.node_following import FollowedGraph
+
+        return FollowedGraph(self._hub, self._store)
 
     async def authorize(self, question: Question) -> Decision:
         node = node_of(question.user)

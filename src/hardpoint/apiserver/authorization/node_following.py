@@ -29,8 +29,6 @@ NEWEST_SECONDS = 1.0
 # What of a bound pod may still come to name other objects: `resourceClaimStatuses`, `extendedResourceClaimStatus`.
 _MAY_CHANGE = (b'"ephemeralContainers":', b"esourceClaimStatus")
 
-ATTACHMENTS, SLICES, CERTIFICATES = "volumeattachments", "resourceslices", "podcertificaterequests"
-
 
 class _Source(NamedTuple):
     """A kind that says something about nodes, and how the graph is told."""
@@ -145,9 +143,9 @@ def _sources(graph: NodeGraph) -> list[_Source]:
     return [
         _source("", "pods", graph.set_pod, graph.remove_pod),
         _source("", "persistentvolumes", graph.set_volume, lambda _, name: graph.remove_volume(name)),
-        named_by_itself("storage.k8s.io", ATTACHMENTS),
-        named_by_itself("resource.k8s.io", SLICES),
-        named_by_itself("certificates.k8s.io", CERTIFICATES),
+        named_by_itself("storage.k8s.io", "volumeattachments"),
+        named_by_itself("resource.k8s.io", "resourceslices"),
+        named_by_itself("certificates.k8s.io", "podcertificaterequests"),
     ]
 
 
