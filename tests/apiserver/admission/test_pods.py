@@ -119,6 +119,23 @@ async def test_an_account_may_insist_on_its_secrets(api: Api) -> None:
     )
 
 
+async def test_containers_that_come_later_get_no_more_secrets(api: Api) -> None:
+    annotations = {"kubernetes.io/enforce-mountable-secrets": "true"}
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot", "annotations": annotations}}
+    await api.ok("POST", ACCOUNTS, {**account, "secrets": [{"name": "known"}]})
+    await api.ok("POST", PODS, pod("web", serviceAccountName="robot"))
+    merge = "application/strategic-merge-patch+json"
+    for secret, status in (("known", 200), ("other", 403)):
+        debugger = {"name": secret, "image": "i", "envFrom": [{"secretRef": {"name": secret}}]}
+        patch = {"spec": {"ephemeralContainers": [debugger]}}
+        found, answer = await api.ask("PATCH", f"{PODS}/web/ephemeralcontainers", patch, content_type=merge)
+        assert found == status, answer
+    assert answer["message"] == (
+        'pods "web" is forbidden: ephemeral container other with envFrom referencing secret.secretName="other" is not '
+        "allowed because service account robot does not reference that secret"
+    )
+
+
 @pytest.mark.parametrize(
     ("spec", "why"),
     [

@@ -7,7 +7,7 @@ controllers can hold pods. Other accounts must exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hardpoint.apiserver.admission.contract import Attributes, Mutates, Reader, Validates
@@ -16,6 +16,8 @@ from hardpoint.apiserver.objectmeta import generated_name
 from hardpoint.machinery.validation.podspec_annotations import MIRROR
 
 Json = dict[str, Any]
+Groups = tuple[tuple[str, str], ...]
+"""Lists of containers, and what one of them is called."""
 
 DEFAULT = "default"
 MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -26,6 +28,7 @@ ENFORCED = "kubernetes.io/enforce-mountable-secrets"
 
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _GROUPS = (("initContainers", "init container"), ("containers", "container"))
+_EPHEMERAL = (("ephemeralContainers", "ephemeral container"),)
 
 
 class ServiceAccount:
@@ -48,21 +51,29 @@ class ServiceAccount:
 
     async def validate(self, attributes: Attributes, reader: Reader) -> None:
         """Look again: plugins that came later may have changed the pod."""
-        if not _is_new_pod(attributes) or attributes.object is None:
+        if attributes.object is None or not (_is_new_pod(attributes) or _is_debugged(attributes)):
             return
         spec = attributes.object["spec"]
-        if _is_mirror(attributes.object):
+        if _is_mirror(attributes.object) and not _is_debugged(attributes):
             _check_mirror(attributes, spec)
             return
         name = spec.get("serviceAccountName", "")
         if not name:
             place = f"{attributes.namespace}/{attributes.name}"
             raise refused(attributes, f"no service account specified for pod {place}")
-        _check_secrets(attributes, await _account(attributes, name, reader), spec)
+        account = await _account(attributes, name, reader)
+        if _is_debugged(attributes):
+            _check_debuggers(attributes, account, spec)
+        else:
+            _check_secrets(attributes, account, spec)
 
 
 def _is_new_pod(attributes: Attributes) -> bool:
     return attributes.kind.resource == "pods" and not attributes.subresource and attributes.operation == "CREATE"
+
+
+def _is_debugged(attributes: Attributes) -> bool:
+    return attributes.kind.resource == "pods" and attributes.subresource == "ephemeralcontainers"
 
 
 def _is_mirror(pod: Json) -> bool:
@@ -147,9 +158,9 @@ def _volume_secrets(source: Json) -> Iterator[str]:
             yield name
 
 
-def _container_secrets(spec: Json) -> Iterator[tuple[str, str, str]]:
+def _container_secrets(spec: Json, groups: Groups = _GROUPS) -> Iterator[tuple[str, str, str]]:
     """Which container uses a secret, in which way, and the secret's name."""
-    for group, told_as in _GROUPS:
+    for group, told_as in groups:
         for container in spec.get(group) or ():
             who = f"{told_as} {container.get('name', '')}"
             for variable in container.get("env") or ():
@@ -162,23 +173,44 @@ def _container_secrets(spec: Json) -> Iterator[tuple[str, str, str]]:
 
 def _check_secrets(attributes: Attributes, account: Json, spec: Json) -> None:
     """Where the account insists, only the secrets that it lists may be used."""
-    if (account["metadata"].get("annotations") or {}).get(ENFORCED) not in _TRUE:
+    if not _insists(account):
         return
-    owner = account["metadata"]["name"]
-    listed = {secret.get("name", "") for secret in account.get("secrets") or ()}
-    why = f"is not allowed because service account {owner} does not reference that"
+    listed, why = _listed(account), _why(account)
     for volume in spec.get("volumes") or ():
         source = volume.get("secret")
         if source is not None and source.get("secretName", "") not in listed:
             raise refused(attributes, f'volume with secret.secretName="{source.get("secretName", "")}" {why} secret')
-    for who, how, name in _container_secrets(spec):
-        if name not in listed:
-            raise refused(attributes, f'{who} with {how} referencing secret.secretName="{name}" {why} secret')
+    _check_containers(attributes, account, _container_secrets(spec))
     pullable = {secret.get("name", "") for secret in account.get("imagePullSecrets") or ()}
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if secret.get("name", "") not in pullable:
             told = f'imagePullSecrets[{index}].name="{secret.get("name", "")}"'
             raise refused(attributes, f"{told} {why} imagePullSecret")
+
+
+def _check_debuggers(attributes: Attributes, account: Json, spec: Json) -> None:
+    """Containers that come later get no more secrets than those that were there from the start."""
+    if _insists(account):
+        _check_containers(attributes, account, _container_secrets(spec, _EPHEMERAL))
+
+
+def _check_containers(attributes: Attributes, account: Json, uses: Iterable[tuple[str, str, str]]) -> None:
+    listed, why = _listed(account), _why(account)
+    for who, how, name in uses:
+        if name not in listed:
+            raise refused(attributes, f'{who} with {how} referencing secret.secretName="{name}" {why} secret')
+
+
+def _insists(account: Json) -> bool:
+    return (account["metadata"].get("annotations") or {}).get(ENFORCED) in _TRUE
+
+
+def _listed(account: Json) -> set[str]:
+    return {secret.get("name", "") for secret in account.get("secrets") or ()}
+
+
+def _why(account: Json) -> str:
+    return f"is not allowed because service account {account['metadata']['name']} does not reference that"
 
 
 _mutates: type[Mutates] = ServiceAccount
