@@ -81,7 +81,8 @@ class ApiServer:
         authorization: AuthorizationOptions | None = None,
     ) -> None:
         self._store = store
-        self._authentication = authentication or AuthenticationOptions()
+        authorization = authorization or AuthorizationOptions()
+        self._authentication = (authentication or AuthenticationOptions()).under(authorization.modes)
         self._host, self._port = host, port
         self.registry = Registry(kinds.builtin())
         self.hub = Hub(store)
@@ -94,7 +95,7 @@ class ApiServer:
         own_paths = (_own_paths, self._openid.paths)
         self._index = Index(self._discovery.paths, self.health.paths, lambda: self._openapi.paths(), *own_paths)
         rbac = Rbac(self.hub, store)
-        self._authorization = authorizers(Material(authorization or AuthorizationOptions(), self.hub, store, rbac))
+        self._authorization = authorizers(Material(authorization, self.hub, store, rbac))
         escalation = Escalation(rbac, self._authorization)
         services = Services(
             store=store,

@@ -14,8 +14,11 @@ import pytest
 
 from hardpoint.apiserver.authentication import configuration
 from hardpoint.apiserver.authentication.options import AuthenticationOptions
+from hardpoint.apiserver.authorization.options import AuthorizationOptions
+from hardpoint.apiserver.server import ApiServer
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.messages import Request, Response
+from hardpoint.store.memory import MemoryStore
 from tests.apiserver.asking import Api
 from tests.apiserver.authentication.accounts import ISSUER, who
 from tests.apiserver.authentication.conftest import serving, write_configuration
@@ -212,6 +215,16 @@ async def test_the_flag_and_the_file_exclude_each_other(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="--anonymous-auth and the field anonymous"):
         async with serving(AuthenticationOptions(config_file=file, anonymous=False)):
             pass
+
+
+@pytest.mark.parametrize(
+    ("modes", "status"), [(("AlwaysAllow",), 401), (("RBAC",), 200), (("RBAC", "AlwaysAllow"), 401)]
+)
+async def test_where_everybody_may_do_everything_nobody_is_anonymous(modes: tuple[str, ...], status: int) -> None:
+    store = MemoryStore()
+    async with ApiServer(store, authorization=AuthorizationOptions(modes)).running() as server:
+        assert (await Api(server).as_user(None).send("GET", "/livez")).status == status
+    await store.close()
 
 
 @contextmanager

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from hardpoint.apiserver.authentication.front_proxy import Headers
+from hardpoint.apiserver.authorization.options import ALWAYS_ALLOW
+
+log = logging.getLogger(__name__)
 
 DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local"
 
@@ -82,6 +87,13 @@ class AuthenticationOptions:
     oidc: OidcOptions | None = None
     config_file: Path | None = None
     webhook: WebhookOptions = field(default_factory=WebhookOptions)
+
+    def under(self, modes: Collection[str]) -> AuthenticationOptions:
+        """The same, but where everybody may do everything nobody is anonymous."""
+        if ALWAYS_ALLOW not in modes or self.anonymous is False:
+            return self
+        log.warning("requests without credentials are refused, because every user may do everything")
+        return replace(self, anonymous=False)
 
     @property
     def audiences(self) -> tuple[str, ...]:
