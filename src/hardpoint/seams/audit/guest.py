@@ -96,7 +96,9 @@ class AuditSinkGuest:
         """Take a batch. Raises AuthorFailed if the function does not, so that it comes again; 400 for no batch."""
         if batch.get("kind") != EVENT_LIST or batch.get("apiVersion") != API_VERSION:
             raise errors.bad_request(f"kind must be {EVENT_LIST}, and apiVersion {API_VERSION}")
-        items = batch.get("items") or []
+        items = batch.get("items")
+        if items is None:
+            items = []
         if not isinstance(items, list) or not all(_is_event(item) for item in items):
             raise errors.bad_request("items must be a list of events")
         if items:

@@ -122,6 +122,12 @@ class BadReview(ValueError):
     """What came is no SubjectAccessReview; the text says which field."""
 
 
+_TEXTS = {
+    "resourceAttributes": ("namespace", "verb", "group", "version", "resource", "subresource", "name"),
+    "nonResourceAttributes": ("path", "verb"),
+}
+"""What of a request is text."""
+
 CONTRADICTION = "webhook subject access review returned both allow and deny response"
 
 
@@ -134,23 +140,41 @@ def question(review: Any) -> tuple[Version, SubjectAccessReviewSpec]:
     if version == "v1beta1" and "group" in spec:
         spec = {("groups" if key == "group" else key): value for key, value in spec.items()}
     _check_subject(spec)
-    attributes = [spec.get(field) for field in ("resourceAttributes", "nonResourceAttributes")]
-    if sum(isinstance(found, dict) for found in attributes) != 1 or sum(found is not None for found in attributes) != 1:
-        raise BadReview("spec must have either resourceAttributes or nonResourceAttributes")
+    _check_attributes(spec)
     return version, spec  # type: ignore[return-value]  # what decides was looked at
 
 
 def _check_subject(spec: dict[str, Any]) -> None:
-    if not isinstance(spec.get("user", ""), str):
-        raise BadReview("spec.user must be text")
-    groups = spec.get("groups") or []
-    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+    for field in ("user", "uid"):
+        if not isinstance(spec.get(field, ""), str):
+            raise BadReview(f"spec.{field} must be text")
+    groups = spec.get("groups")
+    if groups is not None and not _is_texts(groups):
         raise BadReview("spec.groups must be a list of texts")
     if not (spec.get("user") or groups):
         raise BadReview("spec must name a user or groups")
-    extra = spec.get("extra") or {}
-    if not isinstance(extra, dict):
-        raise BadReview("spec.extra must be an object")
+    extra = spec.get("extra")
+    if extra is not None and not (isinstance(extra, dict) and all(_is_texts(values) for values in extra.values())):
+        raise BadReview("spec.extra must be an object of lists of texts")
+
+
+def _check_attributes(spec: dict[str, Any]) -> None:
+    given = {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
+    if len(given) != 1:
+        raise BadReview("spec must have either resourceAttributes or nonResourceAttributes")
+    ((name, attributes),) = given.items()
+    if not isinstance(attributes, dict):
+        raise BadReview(f"spec.{name} must be an object")
+    for field in _TEXTS[name]:
+        if not isinstance(attributes.get(field, ""), str):
+            raise BadReview(f"spec.{name}.{field} must be text")
+    for field in ("fieldSelector", "labelSelector"):
+        if not isinstance(attributes.get(field) or {}, dict):
+            raise BadReview(f"spec.{name}.{field} must be an object")
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def verdict(review: Any, version: Version) -> Verdict:
