@@ -7,7 +7,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from hardpoint.machinery import names
-from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, invalids, not_supported, required
+from hardpoint.machinery.fielderrors import (
+    FieldError,
+    at,
+    duplicate,
+    forbidden,
+    invalid,
+    invalids,
+    not_supported,
+    required,
+)
 from hardpoint.machinery.validation import rules
 
 Json = dict[str, Any]
@@ -241,5 +250,20 @@ def _entropy_bits(deck: int, hand: int) -> int:
     return math.ceil(math.log2(deck) * hand)
 
 
+def _status(obj: Json, _: Json) -> Errors:
+    """What nobody may say about how a schema or a level is doing: conditions have types, each its own."""
+    errors: Errors = []
+    seen: set[str] = set()
+    for index, condition in enumerate((obj.get("status") or {}).get("conditions") or ()):
+        kind, place = condition.get("type", ""), f"{at('status.conditions', index)}.type"
+        if kind in seen:
+            errors.append(duplicate(place, kind))
+        if not kind:
+            errors.append(required(place))
+        seen.add(kind)
+    return errors
+
+
 CREATE = {"FlowSchema": _flow_schema, "PriorityLevelConfiguration": _priority_level}
 UPDATE = CREATE
+SUBRESOURCES = {"FlowSchema": {"status": _status}, "PriorityLevelConfiguration": {"status": _status}}
