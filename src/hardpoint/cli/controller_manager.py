@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,7 @@ from hardpoint.cli import options
 from hardpoint.machinery.errors import ConfigError
 
 if TYPE_CHECKING:
+    from hardpoint.controllers.service_account_tokens import Sign
     from hardpoint.serving.certificates import Authority
 
 EXAMPLES = """\b
@@ -46,6 +47,12 @@ Examples:
     help="The authority that signs certificate signing requests; without it, they are left to others.",
 )
 @click.option("--cluster-signing-key-file", type=options.FILE, metavar="FILE", help="Its private key.")
+@click.option(
+    "--service-account-private-key-file",
+    type=options.FILE,
+    metavar="FILE",
+    help="The key that signs the tokens in Secrets; without it, these Secrets are left to others.",
+)
 def command(
     *,
     kubeconfig: Path | None,
@@ -53,6 +60,7 @@ def command(
     root_ca_file: Path | None,
     cluster_signing_cert_file: Path | None,
     cluster_signing_key_file: Path | None,
+    service_account_private_key_file: Path | None,
 ) -> None:
     """Run the controllers that every cluster needs.
 
@@ -68,17 +76,38 @@ def command(
     endpoint = find_endpoint(kubeconfig, context)
     root_ca = root_ca_file.read_bytes() if root_ca_file is not None else endpoint.ca_pem or b""
     authorities = _authorities(cluster_signing_cert_file, cluster_signing_key_file)
+    sign = _signer(service_account_private_key_file)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[str]:
         async with Client.from_kubeconfig(kubeconfig, context=context) as client:
             # Whoever mistyped an address hears of it now, not by nothing happening.
             await client.discovery.kinds()
-            async with ControllerManager(client, root_ca=root_ca.decode(), authorities=authorities).running():
+            manager = ControllerManager(client, root_ca=root_ca.decode(), authorities=authorities, sign_token=sign)
+            async with manager.running():
                 yield endpoint.url
 
     logs.to_stderr()
     serving.run_until_stopped(running, click.echo)
+
+
+def _signer(file: Path | None) -> Sign | None:
+    """What signs tokens with the key in a file. Raises ConfigError."""
+    from hardpoint.machinery import jwk, jws
+
+    if file is None:
+        return None
+    try:
+        key = jwk.signing_key(file.read_bytes())
+    except OSError as cause:
+        raise ConfigError(f"--service-account-private-key-file {file} cannot be read: {cause.strerror}") from cause
+    except jwk.BadKey as wrong:
+        raise ConfigError(f"--service-account-private-key-file {file} {wrong}") from wrong
+
+    async def sign(claims: Mapping[str, Any]) -> str:
+        return jws.sign(claims, key)
+
+    return sign
 
 
 def _authorities(certificate: Path | None, key: Path | None) -> Mapping[str, Authority]:
