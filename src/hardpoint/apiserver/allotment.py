@@ -13,9 +13,10 @@ from contextlib import asynccontextmanager
 from ipaddress import IPv4Network, ip_address
 from typing import Any
 
+from hardpoint.apiserver import managers
 from hardpoint.apiserver.objectmeta import new_uid
 from hardpoint.apiserver.places import ROOT
-from hardpoint.machinery import errors, fielderrors
+from hardpoint.machinery import errors, fielderrors, kinds
 from hardpoint.machinery.fielderrors import FieldError
 from hardpoint.machinery.stored import to_stored
 from hardpoint.store.contract import KeyExists, Mismatch, Store
@@ -154,19 +155,16 @@ class ServiceAllotter:
     def _address(self, ip: str, service: Json) -> bytes:
         metadata = service["metadata"]
         parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata["name"]}
-        return to_stored(
-            {
-                "apiVersion": "networking.k8s.io/v1",
-                "kind": "IPAddress",
-                "metadata": {
-                    "name": ip,
-                    "uid": new_uid(),
-                    "creationTimestamp": self._now(),
-                    "labels": _LABELS,
-                },
-                "spec": {"parentRef": parent},
-            }
-        )
+        address = {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "IPAddress",
+            "metadata": {"name": ip, "uid": new_uid(), "creationTimestamp": self._now(), "labels": _LABELS},
+            "spec": {"parentRef": parent},
+        }
+        kind = kinds.by_kind("networking.k8s.io/v1", "IPAddress")
+        assert kind is not None, "a built-in kind"
+        managers.claim(kind, address, None, now=self._now())
+        return to_stored(address)
 
 
 def _check_families(obj: Json) -> None:

@@ -64,7 +64,7 @@ async def put(handle: Handler, collection: str, obj: Json) -> None:
 
 
 async def _send(handle: Handler, method: str, path: str, obj: Json | None) -> int:
-    headers = {"content-type": "application/json", "user-agent": "hardpoint-apiserver"}
+    headers = {"content-type": "application/json", "user-agent": "kube-apiserver"}
     response = await handle(Request(method, path, "", headers, orjson.dumps(obj) if obj else b"", _SELF))
     if response.status >= 400 and response.status not in (404, 409):
         raise ApiError.from_status(orjson.loads(response.body))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from hardpoint.apiserver import objectmeta
+from hardpoint.apiserver import managers, objectmeta
 from hardpoint.apiserver.places import place
 from hardpoint.machinery.errors import StoreError
 from hardpoint.machinery.kinds import Kind
@@ -30,6 +30,8 @@ _AVAILABLE = {
     "reason": "Local",
     "message": "Local APIServices are always available",
 }
+_MANAGERS = {"flowcontrol.apiserver.k8s.io": "api-priority-and-fairness-config-producer-v1"}
+"""Who manages the objects of a group, where it is not the server as a whole."""
 ATTEMPTS_MAX = 8
 
 
@@ -62,6 +64,7 @@ async def _ensure(store: Store, kind: Kind, obj: Json, key: str, old: KeyValue |
 
 def _new(kind: Kind, obj: Json, now: str) -> Json:
     new = {**obj, "metadata": dict(obj["metadata"])}
+    managers.claim(kind, new, None, now=now, manager=_MANAGERS.get(kind.group, managers.SERVER))
     objectmeta.begin(kind, new, now=now)
     if kind.kind == "APIService":
         new["status"] = {"conditions": [{**_AVAILABLE, "lastTransitionTime": now}]}

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import replace as with_changes
 from typing import Any
 
-from hardpoint.apiserver import answers, bodies
+from hardpoint.apiserver import answers, bodies, managers
 from hardpoint.apiserver.admitting import admit_part
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.delete import delete_object
@@ -90,9 +90,11 @@ async def _spend(call: Call, budget: Json, pod: Json, options: DeleteOptions) ->
         if status.get("disruptionsAllowed", 0) <= 0 or len(disrupted) >= _DISRUPTED_MAX:
             raise _refused(current, _needs(status))
         status["disruptionsAllowed"] -= 1
-        disrupted[pod["metadata"]["name"]] = format_time(call.services.now())
+        now = format_time(call.services.now())
+        disrupted[pod["metadata"]["name"]] = now
         if options.dry_run:
             return
+        managers.claim(kind, current, home.found(found), now=now, subresource="status")
         try:
             await store.update(key, home.dump(current), expected=found.revision)
         except Mismatch:

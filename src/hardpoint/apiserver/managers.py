@@ -22,6 +22,8 @@ from hardpoint.machinery.timestamps import format_time
 Json = dict[str, Any]
 
 NAME_LENGTH_MAX = 128
+SERVER = "kube-apiserver"
+"""The manager of what the server writes by itself."""
 
 
 def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> None:
@@ -36,6 +38,11 @@ def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> Non
         # Items that cannot be told apart have no owners; validation has the last word about them.
         if kept := old["metadata"].get("managedFields") if old else said:
             new["metadata"]["managedFields"] = kept
+
+
+def claim(kind: Kind, new: Json, old: Json | None, *, now: str, manager: str = SERVER, subresource: str = "") -> None:
+    """Give an object of a built-in kind that the server stores by itself its managedFields."""
+    _tracker(kind, subresource).track(old, new, manager, now)
 
 
 def _forgets_all(given: Any) -> bool:
