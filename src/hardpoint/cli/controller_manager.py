@@ -72,15 +72,17 @@ def command(
     from hardpoint.client.client import Client
     from hardpoint.client.endpoint import find_endpoint
     from hardpoint.controllers.manager import ControllerManager
+    from hardpoint.seams.credential.host import ExecPlugins
 
-    endpoint = find_endpoint(kubeconfig, context)
+    plugins = ExecPlugins()
+    endpoint = find_endpoint(kubeconfig, context, plugins=plugins)
     root_ca = root_ca_file.read_bytes() if root_ca_file is not None else endpoint.ca_pem or b""
     authorities = _authorities(cluster_signing_cert_file, cluster_signing_key_file)
     sign = _signer(service_account_private_key_file)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[str]:
-        async with Client.from_kubeconfig(kubeconfig, context=context) as client:
+        async with Client.from_kubeconfig(kubeconfig, context=context, plugins=plugins) as client:
             # Whoever mistyped an address hears of it now, not by nothing happening.
             await client.discovery.kinds()
             manager = ControllerManager(client, root_ca=root_ca.decode(), authorities=authorities, sign_token=sign)
