@@ -68,7 +68,8 @@ def parse(path: str) -> Target:
     segments = [unquote(part) if "%" in part else part for part in raw]
     if segments[0] == "api" and len(segments) >= 3:
         return _resource(path, "", segments[1], segments[2:])
-    if segments[0] == "apis" and len(segments) >= 4:
+    # The group without a name is not among the named ones.
+    if segments[0] == "apis" and len(segments) >= 4 and segments[1]:
         return _resource(path, segments[1], segments[2], segments[3:])
     return Target(path)
 

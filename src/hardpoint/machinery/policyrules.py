@@ -33,11 +33,6 @@ def missing(held: Iterable[Json], wanted: Iterable[Json]) -> list[Json]:
     return [atom for rule in wanted for atom in _atoms_to_check(rule, having) if not having.covers(atom)]
 
 
-def covers(held: Json, wanted: Json) -> bool:
-    """Whether one rule allows all that another does."""
-    return _Rule.of(held).covers(_Rule.of(wanted))
-
-
 def path_covers(held: str, wanted: str) -> bool:
     """Whether a rule's path, which may end in stars, is or covers another."""
     return held == wanted or (held.endswith(ALL) and wanted.startswith(held.rstrip(ALL)))
