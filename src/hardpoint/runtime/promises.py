@@ -77,11 +77,15 @@ class Promises(Generic[S]):
             self(words)(test)
 
     async def findings(self, guest: S, *, patience_seconds: float = PATIENCE_SECONDS) -> AsyncIterator[Finding]:
-        """Looks at one promise after the other. A guest that does not answer breaks the promise it is asked about."""
-        for words, test in self._tests.items():
-            started = time.monotonic()
-            outcome, detail = await _outcome(test, guest, patience_seconds)
-            yield Finding(words, outcome, detail, time.monotonic() - started)
+        """Looks at one promise after the other."""
+        for words in self._tests:
+            yield await self.finding(words, guest, patience_seconds=patience_seconds)
+
+    async def finding(self, words: str, guest: S, *, patience_seconds: float = PATIENCE_SECONDS) -> Finding:
+        """Looks at one promise. A guest that does not answer breaks it."""
+        started = time.monotonic()
+        outcome, detail = await _outcome(self._tests[words], guest, patience_seconds)
+        return Finding(words, outcome, detail, time.monotonic() - started)
 
 
 async def _outcome(test: Test[S], guest: S, patience_seconds: float) -> tuple[Outcome, str]:

@@ -104,4 +104,5 @@ async def test_a_defect_is_found_and_named(
 ) -> None:
     monkeypatch.setattr(check, "PROMPT_SECONDS", 0.15)
     async with calling(mutated(app(), mutation), tmp_path, "/audit", SAMPLE) as caller:
-        assert promise in await broken(promises, caller)
+        found = await promises.finding(promise, caller)
+    assert found.outcome == "FAIL"

@@ -13,7 +13,7 @@ GROUP = "client.authentication.k8s.io"
 def script(folder: Path, body: str, name: str = "plugin") -> Path:
     """An executable Python program."""
     file = folder / name
-    file.write_text(f"#!{sys.executable}\nimport json, os, sys, time\n{body}\n")
+    file.write_text(f"#!{sys.executable} -IS\nimport json, os, sys, time\n{body}\n")
     file.chmod(0o755)
     return file
 

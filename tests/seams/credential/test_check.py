@@ -82,22 +82,23 @@ async def test_a_defect_is_found_and_named(
     tmp_path: Path, defect: str, promise: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = await findings(tmp_path, f"{GOOD}{defect}\n{PRINT}")
-    assert promise in [finding.promise for finding in found if finding.outcome == "FAIL"]
-    assert TOKEN not in str(found)
+    program = Program([str(script(tmp_path, f"{GOOD}{defect}\n{PRINT}"))])
+    found = await promises.finding(promise, program)
+    assert found.outcome == "FAIL"
+    assert TOKEN not in found.detail
 
 
 async def test_a_program_that_does_not_look_at_what_it_is_told_is_found(tmp_path: Path) -> None:
     version = "client.authentication.k8s.io/v1"
     answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": TOKEN}}
-    found = await findings(tmp_path, f"answer = {answer!r}\n{PRINT}")
-    assert MISUSE in [finding.promise for finding in found if finding.outcome == "FAIL"]
+    found = await promises.finding(MISUSE, Program([str(script(tmp_path, f"answer = {answer!r}\n{PRINT}"))]))
+    assert found.outcome == "FAIL"
 
 
 async def test_a_program_that_waits_for_somebody_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "PATIENCE_SECONDS", 0.2)
-    found = await findings(tmp_path, "time.sleep(60)")
-    assert "was not done in 0.2 s, with nobody there to be asked" in found[0].detail
+    found = await promises.finding(PRINTS, Program([str(script(tmp_path, "time.sleep(60)"))]))
+    assert "was not done in 0.2 s, with nobody there to be asked" in found.detail
 
 
 async def test_a_program_that_is_not_there_is_found(tmp_path: Path) -> None:
