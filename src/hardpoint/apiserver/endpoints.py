@@ -41,6 +41,9 @@ def _status(kind: Kind, new: Json, old: Json) -> None:
     _only_status(kind, new, old)
     if kind.known_as == "CertificateSigningRequest":
         _keep_decisions(new, old)
+    elif kind.known_as == "Node" and "config" not in (old.get("status") or {}):
+        # Kubelets no longer take their configuration from the API; what is left of it may stay.
+        (new.get("status") or {}).pop("config", None)
 
 
 def _keep_decisions(new: Json, old: Json) -> None:

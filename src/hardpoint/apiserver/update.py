@@ -36,13 +36,13 @@ async def update(call: Call) -> Response:
     options = write_options(call.request.query, kind="UpdateOptions")
     kind = call.kind
     obj = bodies.read(call, kind.api_version, kind.kind, field_validation=options.field_validation)
+    objectmeta.check_name(obj, call.target.name)
 
     async def successor(_: Json) -> Json:
         # The metadata of each attempt is its own: what one found about managers is not what the client said.
         return {**obj, "metadata": dict(obj["metadata"])}
 
     if kind.known_as in CREATED_BY_UPDATE and not call.subresource and await call.services.store.get(call.key) is None:
-        objectmeta.check_name(obj, call.target.name)
         return await create_object(call, obj, options)
     return await replace(call, successor, options, keeps_version=True)
 

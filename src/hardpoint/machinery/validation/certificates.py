@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from hardpoint.machinery import names, pem
-from hardpoint.machinery.fielderrors import (
-    FieldError,
-    invalid,
-    invalids,
-    required,
-    too_long,
-)
+from hardpoint.machinery.fielderrors import FieldError, invalid, invalids, json_as_go, required, too_long
 from hardpoint.machinery.validation import rules, signing_requests
 from hardpoint.machinery.validation.signers import is_kubernetes_signer, signer_name
 
@@ -23,17 +18,35 @@ POD_EXPIRATION_SECONDS = (3600, 91 * 24 * 3600)
 KUBERNETES_EXPIRATION_SECONDS = (3600, 24 * 3600)
 TRUST_BUNDLE_LENGTH_MAX = 1024 * 1024
 OMITTED = "<value omitted>"
+# The fields of a pod's request in their order, with what an absent one is to Go.
+_POD_SPEC: Mapping[str, str | None] = {
+    "signerName": "",
+    "podName": "",
+    "podUID": "",
+    "serviceAccountName": "",
+    "serviceAccountUID": "",
+    "nodeName": "",
+    "nodeUID": "",
+    "maxExpirationSeconds": None,
+    "pkixPublicKey": None,
+    "proofOfPossession": None,
+    "stubPKCS10Request": None,
+    "unverifiedUserAnnotations": None,
+}
 
 
 def _trust_bundle(obj: Json, old: Json | None = None) -> Errors:
     errors: Errors = []
     spec = obj["spec"]
+    if old is not None:
+        # A new object's name is checked with its metadata.
+        errors += invalids("metadata.name", obj["metadata"]["name"], _trust_bundle_name(obj))
     if signer := spec.get("signerName"):
         errors += signer_name("spec.signerName", signer)
     if old is None or spec.get("trustBundle") != old["spec"].get("trustBundle"):
         _anchors(errors, "spec.trustBundle", spec.get("trustBundle", ""))
     if old is not None:
-        errors += rules.immutable("spec.signerName", spec.get("signerName"), old["spec"].get("signerName"))
+        errors += rules.immutable("spec.signerName", spec.get("signerName", ""), old["spec"].get("signerName"))
     return errors
 
 
@@ -118,7 +131,10 @@ def _pod_request(obj: Json) -> Errors:
 
 
 def _pod_request_update(obj: Json, old: Json) -> Errors:
-    return rules.immutable("spec", obj["spec"], old["spec"])
+    """Shown as upstream's own type has it, which no version of the API does."""
+    spec = obj["spec"]
+    shown = json_as_go({field[0].upper() + field[1:]: spec.get(field, absent) for field, absent in _POD_SPEC.items()})
+    return rules.immutable("spec", spec, old["spec"], shown=shown.replace('"PkixPublicKey":', '"PKIXPublicKey":'))
 
 
 NAMES = {"ClusterTrustBundle": _trust_bundle_name}

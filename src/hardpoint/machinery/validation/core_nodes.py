@@ -26,16 +26,14 @@ def on_create(obj: Json) -> Errors:
 
 
 def on_update(obj: Json, old: Json) -> Errors:
-    errors: Errors = []
+    errors = on_create(obj)
     spec, before = obj["spec"], old["spec"]
-    _amounts(errors, obj.get("status") or {})
     _unique_addresses(errors, "status.addresses", (obj.get("status") or {}).get("addresses") or [])
     if before.get("podCIDRs") and spec.get("podCIDRs") != before["podCIDRs"]:
         errors.append(forbidden("spec.podCIDRs", CIDR_STAYS))
-    _taints(errors, "metadata.taints", spec.get("taints") or [])
     if before.get("providerID") and spec.get("providerID", "") != before["providerID"]:
-        done = "modified" if spec.get("providerID") else "cleared"
-        shown = spec.get("providerID", "")
+        shown = spec.get("providerID") or None
+        done = "modified" if shown else "cleared"
         errors.append(invalid("spec.providerID", shown, f"field cannot be {done} once set"))
     return errors
 
