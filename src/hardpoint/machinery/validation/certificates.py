@@ -1,38 +1,19 @@
-"""What makes a pod's certificate request or a trust bundle invalid. Signing requests have a file of their own."""
+"""What makes a trust bundle invalid. Signing requests and those of pods have files of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from hardpoint.machinery import names, pem
-from hardpoint.machinery.fielderrors import FieldError, invalid, invalids, json_as_go, required, too_long
-from hardpoint.machinery.validation import rules, signing_requests
-from hardpoint.machinery.validation.signers import is_kubernetes_signer, signer_name
+from hardpoint.machinery.fielderrors import FieldError, invalid, invalids, too_long
+from hardpoint.machinery.validation import pod_certificates, rules, signing_requests
+from hardpoint.machinery.validation.signers import signer_name
 
 Json = dict[str, Any]
 Errors = list[FieldError]
 
-UID_LENGTH_MAX = 128
-POD_EXPIRATION_SECONDS = (3600, 91 * 24 * 3600)
-KUBERNETES_EXPIRATION_SECONDS = (3600, 24 * 3600)
 TRUST_BUNDLE_LENGTH_MAX = 1024 * 1024
 OMITTED = "<value omitted>"
-# The fields of a pod's request in their order, with what an absent one is to Go.
-_POD_SPEC: Mapping[str, str | None] = {
-    "signerName": "",
-    "podName": "",
-    "podUID": "",
-    "serviceAccountName": "",
-    "serviceAccountUID": "",
-    "nodeName": "",
-    "nodeUID": "",
-    "maxExpirationSeconds": None,
-    "pkixPublicKey": None,
-    "proofOfPossession": None,
-    "stubPKCS10Request": None,
-    "unverifiedUserAnnotations": None,
-}
 
 
 def _trust_bundle(obj: Json, old: Json | None = None) -> Errors:
@@ -104,48 +85,15 @@ def _trust_bundle_name(obj: Json) -> list[str]:
     return names.dns_subdomain(name.removeprefix(prefix))
 
 
-def _pod_request(obj: Json) -> Errors:
-    errors: Errors = []
-    spec = obj["spec"]
-    signer = spec.get("signerName", "")
-    errors += signer_name("spec.signerName", signer)
-    for field, uid in (("podName", "podUID"), ("serviceAccountName", "serviceAccountUID"), ("nodeName", "nodeUID")):
-        name = spec.get(field, "")
-        errors += invalids(f"spec.{field}", name, names.dns_subdomain(name))
-        if not spec.get(uid):
-            errors.append(invalid(f"spec.{uid}", "", "must not be empty"))
-        if names.length(spec.get(uid, "")) > UID_LENGTH_MAX:
-            errors.append(too_long(f"spec.{uid}", UID_LENGTH_MAX))
-    seconds = spec.get("maxExpirationSeconds")
-    if seconds is None:
-        errors.append(required("spec.maxExpirationSeconds", "must be set"))
-        return errors
-    low, high = KUBERNETES_EXPIRATION_SECONDS if is_kubernetes_signer(signer) else POD_EXPIRATION_SECONDS
-    if not low <= seconds <= high:
-        errors.append(invalid("spec.maxExpirationSeconds", seconds, f"must be in the range [{low}, {high}]"))
-    given = [bool(spec.get(field)) for field in ("stubPKCS10Request", "pkixPublicKey", "proofOfPossession")]
-    if given not in ([True, False, False], [False, True, True]):
-        detail = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"
-        errors.append(FieldError("FieldValueInvalid", "spec", "", detail))
-    return errors
-
-
-def _pod_request_update(obj: Json, old: Json) -> Errors:
-    """Shown as upstream's own type has it, which no version of the API does."""
-    spec = obj["spec"]
-    shown = json_as_go({field[0].upper() + field[1:]: spec.get(field, absent) for field, absent in _POD_SPEC.items()})
-    return rules.immutable("spec", spec, old["spec"], shown=shown.replace('"PkixPublicKey":', '"PKIXPublicKey":'))
-
-
 NAMES = {"ClusterTrustBundle": _trust_bundle_name}
 CREATE = {
     "CertificateSigningRequest": signing_requests.on_create,
     "ClusterTrustBundle": _trust_bundle,
-    "PodCertificateRequest": _pod_request,
+    "PodCertificateRequest": pod_certificates.on_create,
 }
 UPDATE = {
     "ClusterTrustBundle": _trust_bundle,
-    "PodCertificateRequest": _pod_request_update,
+    "PodCertificateRequest": pod_certificates.on_update,
 }
 SUBRESOURCES = {
     "CertificateSigningRequest": {"approval": signing_requests.on_approval, "status": signing_requests.on_status}

@@ -151,3 +151,4 @@ UPDATE = {
     "ResourceQuota": core_quotas.on_update,
     "Node": core_nodes.on_update,
 }
+SUBRESOURCES = {"Node": {"status": core_nodes.on_update}}

@@ -32,9 +32,8 @@ def on_update(obj: Json, old: Json) -> Errors:
     if before.get("podCIDRs") and spec.get("podCIDRs") != before["podCIDRs"]:
         errors.append(forbidden("spec.podCIDRs", CIDR_STAYS))
     if before.get("providerID") and spec.get("providerID", "") != before["providerID"]:
-        shown = spec.get("providerID") or None
-        done = "modified" if shown else "cleared"
-        errors.append(invalid("spec.providerID", shown, f"field cannot be {done} once set"))
+        done = "modified" if spec.get("providerID") else "cleared"
+        errors.append(invalid("spec.providerID", None, f"field cannot be {done} once set"))
     return errors
 
 
