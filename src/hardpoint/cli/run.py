@@ -126,19 +126,29 @@ async def _running(targets: tuple[str, ...], loaded: list[Loaded], place: Place,
 
 
 def _announce(served: Served, write_config: Path | None) -> None:
+    """Say where the webhooks are. The files are written first: whoever reads an address can use them."""
+    hints = ["--write-config DIR writes the files that tell an API server of it."]
+    if write_config is not None:
+        written = _write_configs(served, write_config)
+        hints = [
+            f"Tell an API server of it with {guest.flag} {written[title]}" for title, guest in served.guests.items()
+        ]
+    printing.print_aligned({title: served.url(guest) for title, guest in served.guests.items()})
+    sys.stdout.flush()
+    for hint in hints:
+        click.echo(hint, err=True)
+
+
+def _write_configs(served: Served, folder: Path) -> dict[str, Path]:
     from hardpoint.machinery import yamltext
     from hardpoint.serving.certificates import replace_privately
 
-    printing.print_aligned({title: served.url(guest) for title, guest in served.guests.items()})
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files = {}
     for title, guest in served.guests.items():
-        if write_config is not None:
-            write_config.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = write_config / f"{title}.yaml"
-            replace_privately(file, yamltext.encode(served.config(guest)))
-            click.echo(f"Tell an API server of it with {guest.flag} {file}", err=True)
-    if write_config is None:
-        click.echo("--write-config DIR writes the files that tell an API server of it.", err=True)
-    sys.stdout.flush()
+        files[title] = folder / f"{title}.yaml"
+        replace_privately(files[title], yamltext.encode(served.config(guest)))
+    return files
 
 
 def _nothing_to_run(targets: tuple[str, ...], loaded: list[Loaded]) -> str:
