@@ -1,7 +1,8 @@
 """The table of objects that a cluster has from its first moment: roles, bindings, flow control, API services.
 
 The recording was made in a cluster that lacked four of them; those are written down here. What is the same for a
-whole resource (apiVersion, kind, labels and annotations) is said once for all its objects.
+whole resource (apiVersion, kind, labels and annotations) is said once for all its objects, and so are the sets of
+fields that their managedFields name: an object has the number of its set.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+
+from hardpoint.apiserver.managers import claim
+from hardpoint.machinery.kinds import by_kind
 
 Json = dict[str, Any]
 
@@ -91,12 +95,32 @@ def _resource(recorded: list[Json], kind: str) -> Json:
         field: _shared([obj["metadata"].get(field) or {} for obj in recorded]) for field in ("labels", "annotations")
     }
     objects = sorted([*recorded, *(obj for obj in NOT_RECORDED if obj["kind"] == kind)], key=_place)
-    return {
+    owns = [_own(obj, common) for obj in objects]
+    entry = {
         "apiVersion": first["apiVersion"],
         "kind": kind,
         "metadata": {field: values for field, values in common.items() if values},
-        "objects": [_own(obj, common) for obj in objects],
     }
+    fields: list[Json] = []
+    for own in owns:
+        named = _fields(entry, own)
+        if named not in fields:
+            fields.append(named)
+        own["fields"] = fields.index(named)
+    return {**entry, "fields": fields, "objects": owns}
+
+
+def _fields(entry: Json, own: Json) -> Json:
+    """What whoever creates an object is noted to manage."""
+    metadata = {**own["metadata"]}
+    for field, shared in entry["metadata"].items():
+        metadata[field] = {**shared, **metadata.get(field, {})}
+    obj: Json = {"apiVersion": entry["apiVersion"], "kind": entry["kind"], **own, "metadata": metadata}
+    kind = by_kind(entry["apiVersion"], entry["kind"])
+    assert kind is not None, "what was recorded is served"
+    claim(kind, obj, None, now="")
+    fields: Json = obj["metadata"]["managedFields"][0]["fieldsV1"]
+    return fields
 
 
 def _shared(maps: list[Json]) -> Json:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 
 import orjson
 import pytest
 
+from hardpoint.apiserver.managers import claim
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.standardobjects import standard_objects
@@ -40,16 +42,27 @@ def told(obj: Json) -> Json:
 
 
 async def test_everything_is_there(api: Api) -> None:
-    for kind, obj in standard_objects():
+    for kind, obj, _ in standard_objects():
         found = await api.ok("GET", f"{path_of(kind, obj)}/{obj['metadata']['name']}")
         assert told(found) == obj
         assert found["metadata"]["uid"]
         assert found["metadata"]["creationTimestamp"]
+        assert [entry["operation"] for entry in found["metadata"]["managedFields"]] == ["Update"]
+
+
+@pytest.mark.parametrize("api", ["memory"], indirect=True)
+async def test_every_field_has_the_owner_it_would_have(api: Api) -> None:
+    for kind, obj, fields in standard_objects():
+        there = await api.ok("GET", f"{path_of(kind, obj)}/{obj['metadata']['name']}")
+        assert there["metadata"]["managedFields"][0]["fieldsV1"] == fields
+        again = deepcopy(obj)
+        claim(kind, again, None, now="2026-01-01T00:00:00Z")
+        assert again["metadata"]["managedFields"][0]["fieldsV1"] == fields
 
 
 @pytest.mark.parametrize("api", ["memory"], indirect=True)
 async def test_what_was_put_into_the_store_is_valid_and_whole(api: Api) -> None:
-    for kind, obj in standard_objects():
+    for kind, obj, _ in standard_objects():
         url = f"{path_of(kind, obj)}/{obj['metadata']['name']}"
         there = await api.ok("GET", url)
         version = there["metadata"]["resourceVersion"]
@@ -68,7 +81,7 @@ def identity(obj: Json) -> tuple[str, str | None, str]:
 
 
 async def test_the_table_is_what_was_recorded(reference: Path) -> None:
-    ours = {identity(obj): obj for _, obj in standard_objects()}
+    ours = {identity(obj): obj for _, obj, _ in standard_objects()}
     theirs = {identity(obj): obj for obj in recorded(reference)}
     assert {key: ours[key] for key in theirs} == theirs
     # The cluster that was recorded had lost these.

@@ -68,7 +68,7 @@ async def test_default_roles_are_whole_from_the_start(bare: World) -> None:
     async with bare.controlled() as manager:
         await manager.cluster_roles.queue.wait_until_idle()
     assert {name: await rules_of(bare, name) for name in before} == before
-    roles = [obj for kind, obj in standard_objects() if kind.kind == "ClusterRole"]
+    roles = [each.object for each in standard_objects() if each.kind.kind == "ClusterRole"]
     for role in roles:
         if "aggregationRule" in role:
             assert gathered(role, roles) == role["rules"]

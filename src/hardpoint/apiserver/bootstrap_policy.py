@@ -15,9 +15,8 @@ from typing import Any
 from hardpoint.apiserver import managers, objectmeta
 from hardpoint.apiserver.places import place
 from hardpoint.machinery.errors import StoreError
-from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.rolereconciling import is_protected, reconciled, refers_elsewhere
-from hardpoint.machinery.standardobjects import standard_objects
+from hardpoint.machinery.standardobjects import StandardObject, standard_objects
 from hardpoint.machinery.timestamps import format_time
 from hardpoint.store.contract import KeyExists, KeyValue, Mismatch, Store
 
@@ -37,35 +36,46 @@ ATTEMPTS_MAX = 8
 
 async def ensure_policy(store: Store, now: Callable[[], datetime]) -> None:
     """Make what is missing, and mend what lost something. Raises StoreError."""
-    expected = [(kind, obj, _key(kind, obj)) for kind, obj in standard_objects()]
-    found = await asyncio.gather(*(store.get(key) for _, _, key in expected))
+    wanted = list(standard_objects())
+    found = await asyncio.gather(*(store.get(_key(each)) for each in wanted))
     time = format_time(now())
-    await asyncio.gather(
-        *(_ensure(store, kind, obj, key, old, time) for (kind, obj, key), old in zip(expected, found, strict=True))
-    )
+    await asyncio.gather(*(_ensure(store, each, old, time) for each, old in zip(wanted, found, strict=True)))
 
 
-def _key(kind: Kind, obj: Json) -> str:
-    return place(kind).key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+def _key(wanted: StandardObject) -> str:
+    metadata = wanted.object["metadata"]
+    return place(wanted.kind).key(metadata.get("namespace", ""), metadata["name"])
 
 
-async def _ensure(store: Store, kind: Kind, obj: Json, key: str, old: KeyValue | None, now: str) -> None:
+async def _ensure(store: Store, wanted: StandardObject, old: KeyValue | None, now: str) -> None:
+    key = _key(wanted)
     for _ in range(ATTEMPTS_MAX):
         try:
             if old is None:
-                await store.create(key, place(kind).dump(_new(kind, obj, now)))
-            elif kind.group == _RBAC:
-                await _mend(store, kind, obj, old, now)
+                await store.create(key, place(wanted.kind).dump(_new(wanted, now)))
+            elif wanted.kind.group == _RBAC:
+                await _mend(store, wanted, old, now)
             return
         except (KeyExists, Mismatch):
             old = await store.get(key)
     raise StoreError(f"{key} changed {ATTEMPTS_MAX} times while it was made what every cluster needs")
 
 
-def _new(kind: Kind, obj: Json, now: str) -> Json:
-    new = {**obj, "metadata": dict(obj["metadata"])}
-    managers.claim(kind, new, None, now=now, manager=_MANAGERS.get(kind.group, managers.SERVER))
+def _new(wanted: StandardObject, now: str) -> Json:
+    kind = wanted.kind
+    new = {**wanted.object, "metadata": dict(wanted.object["metadata"])}
     objectmeta.begin(kind, new, now=now)
+    # Whose the fields are is in the table too: to find it out takes longer than all the rest.
+    new["metadata"]["managedFields"] = [
+        {
+            "manager": _MANAGERS.get(kind.group, managers.SERVER),
+            "operation": "Update",
+            "apiVersion": kind.api_version,
+            "time": now,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": wanted.fields,
+        }
+    ]
     if kind.kind == "APIService":
         new["status"] = {"conditions": [{**_AVAILABLE, "lastTransitionTime": now}]}
     elif kind.group != _RBAC:
@@ -73,15 +83,17 @@ def _new(kind: Kind, obj: Json, now: str) -> Json:
     return new
 
 
-async def _mend(store: Store, kind: Kind, expected: Json, found: KeyValue, now: str) -> None:
+async def _mend(store: Store, wanted: StandardObject, found: KeyValue, now: str) -> None:
     """Give a role or binding back what it lacks. Raises Mismatch if somebody else was faster."""
+    kind, expected = wanted.kind, wanted.object
     existing = place(kind).found(found)
     if is_protected(existing) or objectmeta.is_terminating(existing):
         return
     if refers_elsewhere(existing, expected):
         await store.delete(found.key, expected=found.revision)
-        await store.create(found.key, place(kind).dump(_new(kind, expected, now)))
+        await store.create(found.key, place(kind).dump(_new(wanted, now)))
         return
     mended = reconciled(existing, expected)
     if mended != existing:
+        managers.claim(kind, mended, existing, now=now)
         await store.update(found.key, place(kind).dump(mended), expected=found.revision)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -18,14 +18,23 @@ Json = dict[str, Any]
 _TABLE = Path(__file__).parent / "data/bootstrap.json"
 
 
-def standard_objects() -> Iterator[tuple[Kind, Json]]:
-    """Each object with its kind, new every time; those that others refer to come first."""
+class StandardObject(NamedTuple):
+    kind: Kind
+    object: Json
+    """As it is written, new every time."""
+    fields: Json
+    """What of it belongs to whoever made it, as managedFields have it; shared."""
+
+
+def standard_objects() -> Iterator[StandardObject]:
+    """Every object; those that others refer to come first."""
     for resource in orjson.loads(_TABLE.read_bytes()).values():
         api_version, name, common = resource["apiVersion"], resource["kind"], resource["metadata"]
         kind = by_kind(api_version, name)
         assert kind is not None, "the tables were made together"
         for own in resource["objects"]:
-            metadata = own.pop("metadata")
+            metadata, fields = own.pop("metadata"), resource["fields"][own.pop("fields")]
             for field, shared in common.items():
                 metadata[field] = {**shared, **metadata.get(field, {})}
-            yield kind, {"apiVersion": api_version, "kind": name, "metadata": metadata, **own}
+            obj = {"apiVersion": api_version, "kind": name, "metadata": metadata, **own}
+            yield StandardObject(kind, obj, fields)
