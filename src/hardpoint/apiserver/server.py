@@ -18,7 +18,8 @@ from hardpoint.apiserver.authentication.assembly import assemble
 from hardpoint.apiserver.authentication.issuing import TokenIssuer
 from hardpoint.apiserver.authentication.options import AuthenticationOptions
 from hardpoint.apiserver.authentication.service_account_keys import ServiceAccountKeys
-from hardpoint.apiserver.authorization.modes import Material, authorizers
+from hardpoint.apiserver.authorization.configuration import from_options
+from hardpoint.apiserver.authorization.modes import Material, authorizers, following
 from hardpoint.apiserver.authorization.options import AuthorizationOptions
 from hardpoint.apiserver.authorization.rbac.authorizer import GROUP as RBAC
 from hardpoint.apiserver.authorization.rbac.authorizer import Rbac
@@ -95,7 +96,9 @@ class ApiServer:
         own_paths = (_own_paths, self._openid.paths)
         self._index = Index(self._discovery.paths, self.health.paths, lambda: self._openapi.paths(), *own_paths)
         rbac = Rbac(self.hub, store)
-        self._authorization = authorizers(Material(authorization, self.hub, store, rbac))
+        self._access = Material(authorization, from_options(authorization), self.hub, store, rbac)
+        self._authorization = authorizers(self._access)
+        self.metrics.add(self._access.metrics.families)
         escalation = Escalation(rbac, self._authorization)
         services = Services(
             store=store,
@@ -138,7 +141,8 @@ class ApiServer:
     async def running(self) -> AsyncIterator[ApiServer]:
         """Serve until left. The objects every cluster has exist once this is entered."""
         hooks = [self.health.hook(name) for name in _HOOKS]
-        async with self.hub.running(), self._authenticators.running(), asyncio.TaskGroup() as tasks:
+        changes = following(self._authorization, self._access)
+        async with self.hub.running(), self._authenticators.running(), changes, asyncio.TaskGroup() as tasks:
             compacting = tasks.create_task(keep_compacted(self._store), name="compaction")
             running: asyncio.Task[None] | None = None
             try:

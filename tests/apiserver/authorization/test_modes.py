@@ -63,7 +63,7 @@ async def test_roles_are_not_given_away_even_where_they_do_not_count() -> None:
         assert (await api.as_user(BOB).send("POST", f"{RBAC}/clusterroles", role)).status == 403
 
 
-@pytest.mark.parametrize("text", ["", "rbac", "RBAC,,Node", "RBAC,RBAC", "ABAC"])
+@pytest.mark.parametrize("text", ["", "rbac", "RBAC,,Node", "RBAC,RBAC", "Abac"])
 def test_modes_that_are_none(text: str) -> None:
     with pytest.raises(ConfigError, match="--authorization-mode"):
         parse_modes(text)

@@ -15,6 +15,7 @@ from hardpoint.apiserver.authorization.contract import (
     Opinion,
     Question,
 )
+from hardpoint.apiserver.authorization.metrics import AuthorizationMetrics
 from hardpoint.apiserver.authorization.reasons import together
 from hardpoint.machinery.messages import User
 
@@ -27,25 +28,47 @@ class Named(NamedTuple):
     lists: ListsRules | None = None
     load: Callable[[], Awaitable[None]] | None = None
     """Called once before the first question, when the hub is running."""
+    type: str = ""
+    """What metrics call its sort; those without one are not counted."""
+    close: Callable[[], Awaitable[None]] | None = None
+    """Called when it is asked no more."""
 
 
 class Authorization:
-    """Asks one after the other."""
+    """Asks one after the other, `always` first. Which ones may be replaced while questions are asked."""
 
-    def __init__(self, authorizers: Sequence[Named]) -> None:
-        self._authorizers = authorizers
+    def __init__(
+        self, authorizers: Sequence[Named], *, always: Named | None = None, metrics: AuthorizationMetrics | None = None
+    ) -> None:
+        self._always = () if always is None else (always,)
+        self._authorizers = (*self._always, *authorizers)
+        self.metrics = metrics or AuthorizationMetrics()
+
+    def replace(self, authorizers: Sequence[Named]) -> Sequence[Named]:
+        """Ask these from now on; returns those that are asked no more. Questions under way go on as they began."""
+        kept = (*self._always, *authorizers)
+        retired = [each for each in self._authorizers if each not in kept]
+        self._authorizers = kept
+        return retired
 
     async def load(self) -> None:
         """Let every authorizer read what it decides by."""
         await asyncio.gather(*(each.load() for each in self._authorizers if each.load is not None))
 
+    async def close(self) -> None:
+        for each in self._authorizers:
+            if each.close is not None:
+                await each.close()
+
     async def authorize(self, question: Question) -> Decision:
         """What the first authorizer with an opinion says; the reasons of those without one are told together."""
         reasons: list[str] = []
         problems: list[str] = []
-        for name, authorizer, _, _ in self._authorizers:
-            decision = await authorizer.authorize(question)
+        for name, authorizer, _, _, type, _ in self._authorizers:
+            decision: Decision = await authorizer.authorize(question)
             if decision.opinion is not Opinion.NONE:
+                if type:
+                    self.metrics.decisions[type, name, "allowed" if decision.is_allowed else "denied"] += 1
                 return decision
             if decision.reason:
                 reasons.append(f"{name}: {decision.reason}")

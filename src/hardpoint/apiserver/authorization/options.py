@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.seams.authorization.contract import Version
 
-NODE, RBAC, ALWAYS_ALLOW, ALWAYS_DENY = "Node", "RBAC", "AlwaysAllow", "AlwaysDeny"
-MODES = (NODE, RBAC, ALWAYS_ALLOW, ALWAYS_DENY)
-"""kube-apiserver's names for them. It has ABAC too, which reads a file of its own kind; roles say the same."""
+NODE, RBAC, ALWAYS_ALLOW, ALWAYS_DENY, ABAC, WEBHOOK = "Node", "RBAC", "AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook"
+MODES = (NODE, RBAC, WEBHOOK, ABAC, ALWAYS_ALLOW, ALWAYS_DENY)
+"""kube-apiserver's names for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookOptions:
+    """The one webhook that flags can describe; a configuration file can describe several, and say more."""
+
+    config_file: Path
+    """A file in the form of a kubeconfig, whose cluster is the webhook."""
+    version: Version = "v1beta1"
+    allowed_seconds: float = 300.0
+    """How long a yes is kept; zero is not at all."""
+    other_seconds: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +30,19 @@ class AuthorizationOptions:
     """The default is what kubeadm sets up: nodes may do what their pods need, everybody else what roles say."""
 
     modes: tuple[str, ...] = (NODE, RBAC)
+    webhook: WebhookOptions | None = None
+    policy_file: Path | None = None
+    """The policies of ABAC."""
+    config_file: Path | None = None
+    """An AuthorizationConfiguration, which is read again when it changes; then modes and webhook say nothing."""
+
+    def __post_init__(self) -> None:
+        if self.config_file is not None:
+            return
+        if (WEBHOOK in self.modes) is not (self.webhook is not None):
+            raise ConfigError("--authorization-mode Webhook and --authorization-webhook-config-file go together")
+        if (ABAC in self.modes) is not (self.policy_file is not None):
+            raise ConfigError("--authorization-mode ABAC and --authorization-policy-file go together")
 
 
 def parse_modes(text: str) -> tuple[str, ...]:

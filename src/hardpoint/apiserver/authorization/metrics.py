@@ -1,0 +1,89 @@
+"""What the authorizers have done, for `/metrics`, under kube-apiserver's names."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from hardpoint.apiserver.metrics import Family, Sample
+
+WEBHOOK_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+MATCH_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
+_PREFIX = "apiserver_authorization"
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class Seconds:
+    """A histogram of seconds, by labels."""
+
+    def __init__(self, buckets: tuple[float, ...]) -> None:
+        self._buckets = buckets
+        self._counts: dict[Labels, list[int]] = defaultdict(lambda: [0] * (len(buckets) + 1))
+        self._sums: Counter[Labels] = Counter()
+
+    def observe(self, labels: Labels, seconds: float) -> None:
+        self._counts[labels][bisect_left(self._buckets, seconds)] += 1
+        self._sums[labels] += seconds  # type: ignore[assignment]  # A Counter adds floats as well.
+
+    def families(self, name: str, about: str) -> Iterator[Family]:
+        yield name, "histogram", about, ()
+        bounds = (*(f"{bound:g}" for bound in self._buckets), "+Inf")
+        buckets: list[Sample] = []
+        for labels, counts in self._counts.items():
+            below = 0
+            for bound, count in zip(bounds, counts, strict=True):
+                below += count
+                buckets.append(((*labels, ("le", bound)), below))
+        yield f"{name}_bucket", "", "", buckets
+        yield f"{name}_sum", "", "", [(labels, float(seconds)) for labels, seconds in self._sums.items()]
+        yield f"{name}_count", "", "", [(labels, sum(counts)) for labels, counts in self._counts.items()]
+
+
+class AuthorizationMetrics:
+    """Plain counters: one is added to at every request."""
+
+    def __init__(self) -> None:
+        self.decisions: Counter[tuple[str, str, str]] = Counter()
+        """By type and name of the authorizer, and whether it allowed or denied."""
+        self.evaluations: Counter[tuple[str, str]] = Counter()
+        """Questions that webhooks were asked, by name and how that went: success, timeout, error or canceled."""
+        self.fail_open: Counter[tuple[str, str]] = Counter()
+        """Questions left to the next authorizer because a webhook failed."""
+        self.match_errors: Counter[str] = Counter()
+        self.match_exclusions: Counter[str] = Counter()
+        self.reloads: Counter[str] = Counter()
+        """Of the configuration file, by success and failure."""
+        self.webhook_seconds = Seconds(WEBHOOK_BUCKETS)
+        self.match_seconds = Seconds(MATCH_BUCKETS)
+
+    def families(self) -> Iterator[Family]:
+        """As `Metrics` tells them."""
+        decided: list[Sample] = [
+            ((("decision", decision), ("name", name), ("type", type)), count)
+            for (type, name, decision), count in self.decisions.items()
+        ]
+        yield f"{_PREFIX}_decisions_total", "counter", "Decisions by who made them.", decided
+        yield from _by_result("webhook_evaluations_total", "Questions that webhooks were asked.", self.evaluations)
+        failed = "Questions left to others because a webhook failed."
+        yield from _by_result("webhook_evaluations_fail_open_total", failed, self.fail_open)
+        yield from self.webhook_seconds.families(f"{_PREFIX}_webhook_duration_seconds", "How long webhooks took.")
+        yield from _by_webhook("match_condition_evaluation_errors_total", "Conditions that failed.", self.match_errors)
+        skipped = "Webhooks not asked because a condition does not hold."
+        yield from _by_webhook("match_condition_exclusions_total", skipped, self.match_exclusions)
+        took = "How long match conditions took."
+        yield from self.match_seconds.families(f"{_PREFIX}_match_condition_evaluation_seconds", took)
+        read: list[Sample] = [((("status", status),), self.reloads[status]) for status in ("success", "failure")]
+        name = f"{_PREFIX}_config_controller_automatic_reloads_total"
+        yield name, "counter", "Reloads of the authorization configuration by how they went.", read
+
+
+def _by_result(name: str, about: str, counts: Mapping[tuple[str, str], int]) -> Iterator[Family]:
+    samples: list[Sample] = [((("name", who), ("result", result)), n) for (who, result), n in counts.items()]
+    yield f"{_PREFIX}_{name}", "counter", about, samples
+
+
+def _by_webhook(name: str, about: str, counts: Mapping[str, int]) -> Iterator[Family]:
+    samples: list[Sample] = [((("name", who), ("type", "Webhook")), n) for who, n in counts.items()]
+    yield f"{_PREFIX}_{name}", "counter", about, samples
