@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from hardpoint.apiserver.authorization.options import AuthorizationOptions, WebhookOptions
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
-_FLAGS = (
+_IN_FILES = (
+    click.option(
+        "--authorization-config",
+        type=_FILE,
+        help="An AuthorizationConfiguration: who decides what users may do. It is read again when it changes.",
+    ),
+)
+_REST = (
     click.option(
         "--authorization-mode",
         metavar="MODE[,MODE]",
         help="Who decides what users may do, in order: Node, RBAC, Webhook, ABAC, AlwaysAllow, AlwaysDeny."
         "  [default: Node,RBAC]",
-    ),
-    click.option(
-        "--authorization-config",
-        type=_FILE,
-        help="An AuthorizationConfiguration, in place of --authorization-mode; it is read again when it changes.",
     ),
     click.option(
         "--authorization-webhook-config-file", type=_FILE, help="Where the webhook is, in the form of a kubeconfig."
@@ -50,11 +52,11 @@ def _options(given: dict[str, Any]) -> AuthorizationOptions:
     from hardpoint.apiserver.authorization.options import AuthorizationOptions, parse_modes
     from hardpoint.machinery.errors import ConfigError
 
-    policy_file, file = given["authorization_policy_file"], given["authorization_config"]
+    policy_file, file = given.get("authorization_policy_file"), given["authorization_config"]
     if file is None:
-        modes = parse_modes(given["authorization_mode"] or "Node,RBAC")
+        modes = parse_modes(given.get("authorization_mode") or "Node,RBAC")
         return AuthorizationOptions(modes=modes, webhook=_webhook(given), policy_file=policy_file)
-    if given["authorization_mode"] or _says_something(given):
+    if given.get("authorization_mode") or _says_something(given):
         message = "--authorization-config cannot be given with --authorization-mode or --authorization-webhook-*"
         raise ConfigError(f"{message}; say it all in {file}")
     return AuthorizationOptions(config_file=file, policy_file=policy_file)
@@ -68,7 +70,7 @@ def _webhook(given: dict[str, Any]) -> WebhookOptions | None:
     from hardpoint.apiserver.authorization.options import WebhookOptions
     from hardpoint.machinery.errors import ConfigError
 
-    file = given[f"{_WEBHOOK}config_file"]
+    file = given.get(f"{_WEBHOOK}config_file")
     if file is None:
         if _says_something(given):
             raise ConfigError("--authorization-webhook-* needs --authorization-webhook-config-file")
@@ -94,5 +96,7 @@ def _seconds(which: str, text: str) -> float:
     return nanoseconds / 10**9
 
 
-flags = collected(_FLAGS, "authorization", _options)
-"""The command gets `authorization`."""
+file_flags = collected(_IN_FILES, "authorization", _options)
+"""Those that name a configuration. The command gets `authorization`."""
+flags = collected((*_IN_FILES, *_REST), "authorization", _options)
+"""All of them. The command gets `authorization`."""

@@ -14,12 +14,14 @@ import click
 
 from hardpoint.cli import audit as audit_flags
 from hardpoint.cli import authentication as authentication_flags
+from hardpoint.cli import authorization as authorization_flags
 from hardpoint.cli import options, printing
 from hardpoint.datadir import State, default_data_dir
 
 if TYPE_CHECKING:
     from hardpoint.apiserver.audit.options import AuditOptions
     from hardpoint.apiserver.authentication.options import AuthenticationOptions
+    from hardpoint.apiserver.authorization.options import AuthorizationOptions
 
 EXAMPLES = """\b
 Examples:
@@ -56,6 +58,7 @@ Examples:
 @options.store
 @options.etcd_files
 @authentication_flags.file_flags
+@authorization_flags.file_flags
 @audit_flags.up_flags
 @click.option(
     "--from-backup",
@@ -79,6 +82,7 @@ def command(
     from_backup: Path | None,
     components: str,
     authentication: AuthenticationOptions,
+    authorization: AuthorizationOptions,
     audit: AuditOptions,
 ) -> None:
     """Start a Kubernetes v1.37 cluster on this machine.
@@ -99,6 +103,7 @@ def command(
         kubeconfig=Path(os.path.abspath((kubeconfig or search_path()[0]).expanduser())),
         make_current=use_context,
         authentication=authentication,
+        authorization=authorization,
         audit=audit,
         from_backup=from_backup,
         components=parse_components(components),
