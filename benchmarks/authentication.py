@@ -55,7 +55,7 @@ async def main() -> None:
         )
         found = await client.get("v1 ServiceAccount", "robot", namespace="default")
         bound = {"pod": await client.get("v1 Pod", "web", namespace="default")}
-        token = await issuer.issue(found, 3600, issuer.audiences, bound)
+        token = (await issuer.issue(found, 3600, issuer.audiences, bound)).token
         cache = authentication._by_token
         assert isinstance(cache, TokenCache)
 

@@ -19,6 +19,8 @@ Json = dict[str, Any]
 
 GROUP, KIND = "authentication.k8s.io", "TokenRequest"
 RESOURCE = f"{KIND}.{GROUP}"
+ISSUED = "authentication.kubernetes.io/issued-credential-id"
+"""By which the audit log tells where a token came from."""
 DEFAULT_SECONDS, SECONDS_MIN, SECONDS_MAX = 3600, 600, 1 << 32
 
 _BINDABLE = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
@@ -45,8 +47,9 @@ async def create(call: Call) -> Response:
     seconds = spec["expirationSeconds"]
     # The time that is told is not after the token's own end.
     expires = format_time(call.services.now() + timedelta(seconds=seconds))
-    token = await issuer.issue(account, seconds, spec["audiences"], bound)
-    request["status"] = {"token": token, "expirationTimestamp": expires}
+    issued = await issuer.issue(account, seconds, spec["audiences"], bound)
+    call.annotate(ISSUED, issued.credential_id)
+    request["status"] = {"token": issued.token, "expirationTimestamp": expires}
     return answers.value(call, request, status=201)
 
 

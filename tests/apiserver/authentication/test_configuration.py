@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -316,6 +317,17 @@ async def test_an_issuer_that_does_not_answer_does_not_replace_one_that_does(tmp
             await wait_until_refused()
         assert (await who(api, issuer.token()))[0] == 201
         assert (await who(api, other.token()))[0] == 401
+
+
+def test_the_guides_configuration_is_sound(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[3] / "docs/guides/authentication.md").read_text()
+    written = [
+        block for block in re.findall(r"^```yaml\n(.*?)^```", guide, re.MULTILINE | re.DOTALL) if "jwt:" in block
+    ]
+    assert len(written) == 1
+    # Nobody prints an authority.
+    text = re.sub(r"^    certificateAuthority: .*?(?=^  \w)", "", written[0], flags=re.MULTILINE | re.DOTALL)
+    assert len(configuration.parse(text.encode(), tmp_path / "c", [ISSUER]).jwt) == 1
 
 
 def test_the_configuration_is_written_as_kubernetes_has_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from hardpoint.apiserver.authentication.options import ServiceAccountOptions
@@ -18,6 +18,12 @@ WARN_SECONDS = 3607
 EXTENDED_SECONDS = 365 * 24 * 3600
 
 
+class Issued(NamedTuple):
+    token: str
+    credential_id: str
+    """What the token will be called where it is used."""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenIssuer:
     """Issues tokens in the name of the first issuer."""
@@ -28,7 +34,7 @@ class TokenIssuer:
     """What this API is called in tokens."""
     now: Callable[[], datetime]
 
-    async def issue(self, account: Json, seconds: int, audiences: Sequence[str], bound: Mapping[str, Json]) -> str:
+    async def issue(self, account: Json, seconds: int, audiences: Sequence[str], bound: Mapping[str, Json]) -> Issued:
         """A token for an account, bound to the objects given by what claims call their kinds: `pod`, `node`, `secret`.
 
         The one that every pod gets is a special case: it lives on for a year, and is only called stale after its hour.
@@ -40,7 +46,7 @@ class TokenIssuer:
             and seconds == WARN_SECONDS
             and set(audiences) <= set(self.audiences)
         )
-        metadata = account["metadata"]
+        metadata, identifier = account["metadata"], str(uuid4())
         namespace, name = metadata["namespace"], metadata["name"]
         private: Json = {
             "namespace": namespace,
@@ -54,12 +60,12 @@ class TokenIssuer:
             "exp": now + (EXTENDED_SECONDS if is_extended else seconds),
             "iat": now,
             "iss": self.options.issuers[0],
-            "jti": str(uuid4()),
+            "jti": identifier,
             "kubernetes.io": private,
             "nbf": now,
             "sub": f"system:serviceaccount:{namespace}:{name}",
         }
-        return await self.keys.sign(claims)
+        return Issued(await self.keys.sign(claims), f"JTI={identifier}")
 
 
 def _reference(obj: Json) -> Json:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hardpoint.apiserver.authentication.configuration import Configuration
 from hardpoint.apiserver.authentication.jwt.authenticator import Issuer, JwtTokens
 from hardpoint.apiserver.authentication.jwt.issuers import IssuerKeys
 from hardpoint.apiserver.authentication.metrics import AuthenticationMetrics
+from hardpoint.apiserver.filecontents import contents
 from hardpoint.client.transport import TransportError
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.seams.authentication.contract import Identified, TokenAuthenticator
@@ -25,9 +27,6 @@ from hardpoint.seams.authentication.contract import Identified, TokenAuthenticat
 log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-
-LOOK_SECONDS = 60
-"""How often the file is looked at even if nobody says that it changed, and an issuer asked that did not answer."""
 
 
 class ConfiguredTokens:
@@ -47,22 +46,21 @@ class ConfiguredTokens:
     async def follow(self, file: Path, metrics: AuthenticationMetrics, changed: Callable[[], None]) -> None:
         """Take over what the file says whenever that changes, until cancelled. `changed` is called each time."""
         settled = b""
-        async for text in _contents(file):
-            if text == settled:
-                continue
-            try:
-                await self._change(configuration.parse(text, file, self._own_issuers))
-            except (ConfigError, TransportError) as wrong:
-                metrics.reload_failures += 1
-                log.error("authentication configuration not reloaded", extra={"file": str(file), "why": str(wrong)})
-                if isinstance(wrong, TransportError):
-                    continue  # The issuer may answer the next time.
-            else:
-                if settled:
-                    metrics.reloads += 1
-                    log.info("authentication configuration reloaded", extra={"file": str(file)})
-                changed()
-            settled = text
+        async with aclosing(contents(file)) as texts:
+            async for text in texts:
+                if text == settled:
+                    continue
+                try:
+                    await self._change(configuration.parse(text, file, self._own_issuers))
+                except (ConfigError, TransportError) as wrong:
+                    _tell_failure(file, wrong, metrics)
+                    if isinstance(wrong, TransportError):
+                        continue  # The issuer may answer the next time.
+                else:
+                    changed()
+                    if settled:
+                        _tell_success(file, metrics)
+                settled = text
 
     async def _change(self, wanted: Configuration) -> None:
         if wanted.anonymous != self._anonymous:
@@ -80,6 +78,16 @@ class ConfiguredTokens:
         self._tokens = JwtTokens(issuers)
 
 
+def _tell_failure(file: Path, wrong: Exception, metrics: AuthenticationMetrics) -> None:
+    metrics.reload_failures += 1
+    log.error("authentication configuration not reloaded", extra={"file": str(file), "why": str(wrong)})
+
+
+def _tell_success(file: Path, metrics: AuthenticationMetrics) -> None:
+    metrics.reloads += 1
+    log.info("authentication configuration reloaded", extra={"file": str(file)})
+
+
 def _place(part: Json) -> tuple[str, str, str]:
     issuer = part["issuer"]
     return issuer["url"], issuer.get("discoveryURL", ""), issuer.get("certificateAuthority", "")
@@ -87,28 +95,6 @@ def _place(part: Json) -> tuple[str, str, str]:
 
 def _keys_at(url: str, discovery_url: str, authority: str) -> IssuerKeys:
     return IssuerKeys(url, discovery_url=discovery_url, ca_pem=authority.encode() or None)
-
-
-async def _contents(file: Path) -> AsyncIterator[bytes]:
-    """What the file holds: now, whenever it changes, and now and then."""
-    from watchfiles import awatch
-
-    # Its folder is watched, for a file that is replaced is another file.
-    looks = awatch(file.parent, rust_timeout=LOOK_SECONDS * 1000, yield_on_timeout=True, recursive=False)
-    look = asyncio.ensure_future(anext(looks))
-    try:
-        await asyncio.sleep(0)  # From here on it is watched, and nothing that is written is missed.
-        while True:
-            try:
-                yield await asyncio.to_thread(file.read_bytes)
-            except OSError as cause:
-                log.error("authentication configuration not read", extra={"file": str(file), "why": cause.strerror})
-            await look
-            look = asyncio.ensure_future(anext(looks))
-    finally:
-        look.cancel()
-        await asyncio.wait([look])
-        await looks.aclose()
 
 
 _conforms: type[TokenAuthenticator] = ConfiguredTokens
