@@ -9,8 +9,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from hardpoint.client import Client
 from hardpoint.cluster import Cluster, Options
+from hardpoint.sdk.checking import Access, check
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -46,3 +49,18 @@ async def test_watch(tmp_path: Path) -> None:
         async with Client.from_kubeconfig(kubeconfig) as client:
             await client.create(pod)
         assert await process.stdout.readline() == b"ADDED web\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "seam"),
+    [
+        ("03_authenticator.py", "authentication"),
+        ("03_authenticator.py", "authorization"),
+        ("04_audit_sink.py", "audit"),
+        ("05_credential.py", "credential"),
+    ],
+)
+async def test_an_extension_keeps_the_promises_of_its_seam(name: str, seam: str) -> None:
+    found = [finding async for finding in check(seam, str(EXAMPLES / name), (), Access())]
+    assert [finding for finding in found if finding.outcome == "FAIL"] == []
+    assert len(found) > 5
