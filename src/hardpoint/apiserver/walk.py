@@ -93,7 +93,9 @@ class Walk:
         self._finish(errand, response)
         self._observe(errand, response, perf_counter() - started)
         if self._auditor is not None:
-            await recording.end(self._auditor, errand, response)
+            told = recording.end(self._auditor, errand, response)
+            if told is not None:
+                await told
         if response.status == 401 and self._limits is not None:
             await asyncio.sleep(self._limits.refuse())
         return response
@@ -103,7 +105,9 @@ class Walk:
         user = errand.user = await self._services.authentication.authenticate(request)
         asked = question(user, verb, where, request.query)
         if self._auditor is not None:
-            await recording.begin(self._auditor, errand, asked)
+            told = recording.begin(self._auditor, errand, asked)
+            if told is not None:
+                await told
         acting = user
         if impersonation.is_asked(request.headers):
             acting, constraint = await self._impersonation.acting_as(request.headers, asked)

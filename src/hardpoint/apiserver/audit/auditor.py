@@ -12,9 +12,8 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from hardpoint.apiserver.audit.encoding import encode
 from hardpoint.apiserver.audit.events import Record
 from hardpoint.apiserver.audit.policy import Policy, Verdict
 from hardpoint.apiserver.metrics import Family, Sample
@@ -25,8 +24,6 @@ from hardpoint.seams.audit.contract import Stage
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
-
 _REFUSALS = frozenset((401, 403))
 _REFUSAL = Verdict("Metadata", frozenset(("RequestReceived", "ResponseStarted")))
 
@@ -36,8 +33,8 @@ class Backend(Protocol):
 
     name: str
 
-    def tell(self, event: Json, line: bytes) -> Awaitable[bool] | bool:
-        """Take an event, which is encoded already. False if it is lost, and the request should be too.
+    def tell(self, line: bytes) -> Awaitable[bool] | bool:
+        """Take an event, which is JSON already. False if it is lost, and the request should be too.
 
         A backend that makes requests wait answers with something to wait for.
         """
@@ -83,7 +80,7 @@ class Auditor:
         self._policy = policy
         self._backends = backends
         self._tells_refusals = tells_refusals
-        self._now = now
+        self.now = now
         self._levels: Counter[str] = Counter()
         self._events = 0
         self._rejected = 0
@@ -106,22 +103,19 @@ class Auditor:
         self._levels[verdict.level] += 1
         if verdict.level == "None":
             return None
-        return Record(verdict, audit_id, request, where, verb, user, self._now())
+        return Record(verdict, audit_id, request, where, verb, user, self.now())
 
     def tell(self, record: Record, stage: Stage) -> Awaitable[bool] | None:
         """Tell that a request has reached a stage. If something comes back it is to be awaited: was it recorded?"""
         if stage in record.verdict.omit_stages:
             return None
         self._events += 1
-        event = record.event(stage, self._now())
-        line = encode(event)
-        waiting: list[Awaitable[bool]] = []
+        line = record.line(stage, self.now())
+        waiting: list[Awaitable[bool]] | None = None
         for backend in self._backends:
-            told = backend.tell(event, line)
-            if told is False:
-                waiting.append(_lost())
-            elif told is not True:
-                waiting.append(told)
+            told = backend.tell(line)
+            if told is not True:
+                waiting = [*(waiting or ()), told or _lost()]
         return _all(waiting) if waiting else None
 
     def unauthenticated(self, refusal: Refusal) -> Awaitable[bool] | None:
@@ -137,7 +131,7 @@ class Auditor:
         if not self._tells_refusals or refusal.response.status not in _REFUSALS:
             return None
         record = Record(
-            _REFUSAL, refusal.audit_id, refusal.request, refusal.where, refusal.verb, refusal.user, self._now()
+            _REFUSAL, refusal.audit_id, refusal.request, refusal.where, refusal.verb, refusal.user, self.now()
         )
         record.answered(refusal.response, refusal.error)
         return self.tell(record, "ResponseComplete")

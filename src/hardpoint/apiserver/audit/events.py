@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
-import time
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
+from hardpoint.apiserver.audit.encoding import as_go, encode, stamp
 from hardpoint.apiserver.audit.policy import Verdict, holds_secrets
 from hardpoint.apiserver.target import Target
-from hardpoint.machinery import jsontext
+from hardpoint.machinery import durations, jsontext
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Request, Response, User
-from hardpoint.seams.audit.contract import API_VERSION, Stage
+from hardpoint.seams.audit.contract import EVENT_HEAD, Stage
 
 Json = dict[str, Any]
 
@@ -25,7 +26,13 @@ _STATUS_FIELDS = ("status", "message", "reason", "details", "code")
 _STATUS_STARTS = (b'{"kind":"Status"', b'{\n  "kind": "Status"')
 _KIND_STARTS = (b'{"kind":', b'{\n  "kind":')
 _MAY_REPEAT_WHAT_WAS_SENT = frozenset((400, 422))
-_USERS_MAX = 1024
+_PLAIN = {code: b',"responseStatus":{"metadata":{},"code":%d}' % code for code in (200, 201)}
+LATENCY = "apiserver.latency.k8s.io/total"
+SLOW_NANOSECONDS = 500_000_000
+
+
+_ABOUTS_MAX = 4096
+_abouts: dict[tuple[Any, ...], tuple[User | None, bytes]] = {}
 
 
 class Record:
@@ -35,6 +42,7 @@ class Record:
         "_annotations",
         "_audit_id",
         "_constraint",
+        "_decided",
         "_impersonated",
         "_received",
         "_reference",
@@ -69,9 +77,10 @@ class Record:
         self._received = received
         self._impersonated: User | None = None
         self._constraint = ""
+        self._decided: tuple[bool, str] | None = None
         self._annotations: dict[str, str] | None = None
         self._reference: Json | None = None
-        self._status: Json | None = None
+        self._status = b""
         self.is_broken = False
         """Whether the server failed, rather than refused."""
         self._request_object: Any = None
@@ -92,8 +101,7 @@ class Record:
 
     def decided(self, is_allowed: bool, reason: str) -> None:
         """What the authorizer said."""
-        self.annotate(DECISION, "allow" if is_allowed else "forbid")
-        self.annotate(REASON, reason)
+        self._decided = (is_allowed, reason)
 
     def sent(self, obj: Json) -> None:
         """The object the client sent; at level Request and above `obj` is kept, so it must not change later."""
@@ -133,24 +141,31 @@ class Record:
             return
         body = response.body
         if refused is not None:
-            self._status = self._discreet(refused.status(), response.status)
+            self._status = _status(self._discreet(refused.status(), response.status))
         elif body.startswith(_STATUS_STARTS):
-            self._status = self._discreet(orjson.loads(body), response.status)
+            self._status = _status(self._discreet(orjson.loads(body), response.status))
         else:
-            self._status = {"metadata": {}, "code": response.status}
+            self._status = _PLAIN.get(response.status) or _status({"metadata": {}, "code": response.status})
         if self.verdict.tells_responses and response.stream is None:
             self._response_object = self._told_response(response, refused)
+
+    def took(self, now: int) -> None:
+        """The answer is whole; how long that took is told if it was long."""
+        if now - self._received > SLOW_NANOSECONDS:
+            self.annotate(LATENCY, durations.format_go(now - self._received))
 
     def breaks(self, error: Exception) -> None:
         """The server has a defect. What the error says may be a secret; its kind is not."""
         self.is_broken = True
-        self._status = {
-            "metadata": {},
-            "status": "Failure",
-            "message": f"APIServer panic'd: {type(error).__name__}",
-            "reason": "InternalError",
-            "code": 500,
-        }
+        self._status = _status(
+            {
+                "metadata": {},
+                "status": "Failure",
+                "message": f"APIServer panic'd: {type(error).__name__}",
+                "reason": "InternalError",
+                "code": 500,
+            }
+        )
 
     def _discreet(self, status: Json, code: int) -> Json:
         """The bounded parts of a Status. A refused Secret may be quoted in its refusal, so that is left out."""
@@ -186,52 +201,93 @@ class Record:
 
     # The event.
 
-    def event(self, stage: Stage, now: int) -> Json:
-        """The event of a stage, which the request has reached at `now`, in nanoseconds."""
-        request = self._request
-        query = request.query
-        event: Json = {
-            "kind": "Event",
-            "apiVersion": API_VERSION,
-            "level": self.verdict.level,
-            "auditID": self._audit_id,
-            "stage": stage,
+    def line(self, stage: Stage, now: int) -> bytes:
+        """The event of a stage as JSON, without an end of line; the request reached the stage at `now`."""
+        received = stamp(self._received)
+        objects = b""
+        if self._request_object is not None:
+            objects = b',"requestObject":%b' % encode(self._request_object)
+        if self._response_object is not None:
+            objects += b',"responseObject":%b' % encode(self._response_object)
+        line = b'%b"level":"%b","auditID":%b,"stage":"%b",%b%b%b%b"%b","stageTimestamp":"%b"%b}' % (
+            EVENT_HEAD,
+            self.verdict.level.encode(),
+            encode(self._audit_id),
+            stage.encode(),
+            self._about(),
+            self._status,
+            objects,
+            b',"requestReceivedTimestamp":',
+            received,
+            received if stage == "RequestReceived" else stamp(now),
+            self._annotated(),
+        )
+        return as_go(line)
+
+    def _annotated(self) -> bytes:
+        if self._annotations:
+            decision = _decision(*self._decided) if self._decided is not None else {}
+            return b',"annotations":%b' % encode(dict(sorted({**decision, **self._annotations}.items())))
+        return b"" if self._decided is None else _decision_alone(*self._decided)
+
+    def _about(self) -> bytes:
+        """Who asks for what, from where: the same for all requests of one kind on one connection, so it is kept."""
+        request, user = self._request, self._user
+        headers = request.headers
+        is_proxied = "x-forwarded-for" in headers or "x-real-ip" in headers
+        if is_proxied or self._impersonated is not None or self._reference is not None:
+            return self._described()
+        agent = headers.get("user-agent", "")
+        key = (request.path, request.query, self._verb, user.name if user else None, request.peer.address, agent)
+        known = _abouts.get(key)
+        if known is not None and (known[0] is user or known[0] == user):
+            return known[1]
+        if len(_abouts) >= _ABOUTS_MAX:
+            _abouts.clear()
+        described = self._described()
+        _abouts[key] = (user, described)
+        return described
+
+    def _described(self) -> bytes:
+        request, query = self._request, self._request.query
+        told: Json = {
             "requestURI": f"{request.path}?{query}" if query else request.path,
             "verb": self._verb,
-            "user": user_info(self._user) if self._user is not None else {},
+            "user": user_info(self._user),
         }
         if self._impersonated is not None:
-            event["impersonatedUser"] = user_info(self._impersonated)
+            told["impersonatedUser"] = user_info(self._impersonated)
         if self._constraint:
-            event["authenticationMetadata"] = {"impersonationConstraint": self._constraint}
+            told["authenticationMetadata"] = {"impersonationConstraint": self._constraint}
         if sources := source_ips(request):
-            event["sourceIPs"] = sources
+            told["sourceIPs"] = sources
         if agent := request.headers.get("user-agent"):
             is_long = len(agent) > USER_AGENT_LENGTH_MAX
-            event["userAgent"] = agent[:USER_AGENT_LENGTH_MAX] + "...TRUNCATED" if is_long else agent
-        if self._reference is not None:
-            event["objectRef"] = {
-                field: self._reference[field] for field in _REFERENCE_ORDER if field in self._reference
-            }
+            told["userAgent"] = agent[:USER_AGENT_LENGTH_MAX] + "...TRUNCATED" if is_long else agent
+        reference = self._reference
+        if reference is not None:
+            told["objectRef"] = {field: reference[field] for field in _REFERENCE_ORDER if field in reference}
         elif self._where.resource:
-            event["objectRef"] = _reference_to(self._where)
-        if self._status is not None:
-            event["responseStatus"] = self._status
-        if self._request_object is not None:
-            event["requestObject"] = self._request_object
-        if self._response_object is not None:
-            event["responseObject"] = self._response_object
-        received = stamp(self._received)
-        event["requestReceivedTimestamp"] = received
-        event["stageTimestamp"] = received if stage == "RequestReceived" else stamp(now)
-        if self._annotations is not None:
-            event["annotations"] = dict(sorted(self._annotations.items()))
-        return event
+            told["objectRef"] = _reference_to(self._where)
+        return encode(told)[1:-1]
 
     def _refer(self) -> Json:
         if self._reference is None:
             self._reference = _reference_to(self._where)
         return self._reference
+
+
+def _status(status: Json) -> bytes:
+    return b',"responseStatus":%b' % encode(status)
+
+
+def _decision(is_allowed: bool, reason: str) -> dict[str, str]:
+    return {DECISION: "allow" if is_allowed else "forbid", REASON: reason}
+
+
+@lru_cache(maxsize=1024)
+def _decision_alone(is_allowed: bool, reason: str) -> bytes:
+    return b',"annotations":%b' % encode(_decision(is_allowed, reason))
 
 
 _REFERENCE_ORDER = ("resource", "namespace", "name", "uid", "apiGroup", "apiVersion", "resourceVersion", "subresource")
@@ -263,24 +319,17 @@ def _compact(body: bytes) -> Any:
     return orjson.loads(body) if body.startswith(b"{\n") else orjson.Fragment(body)
 
 
-_users: dict[str, tuple[User, Json]] = {}
-
-
-def user_info(user: User) -> Json:
-    """A user as events tell them; not to be changed."""
-    known = _users.get(user.name)
-    if known is not None and (known[0] is user or known[0] == user):
-        return known[1]
+def user_info(user: User | None) -> Json:
+    """A user as events tell them; nothing for a request whose credentials were not good."""
+    if user is None:
+        return {}
     info: Json = {"username": user.name}
     if user.uid:
         info["uid"] = user.uid
     if user.groups:
-        info["groups"] = list(user.groups)
+        info["groups"] = user.groups
     if user.extra:
-        info["extra"] = {name: list(values) for name, values in sorted(user.extra.items())}
-    if len(_users) >= _USERS_MAX:
-        _users.clear()
-    _users[user.name] = (user, info)
+        info["extra"] = dict(sorted(user.extra.items()))
     return info
 
 
@@ -301,21 +350,3 @@ def _address(text: str) -> str:
         return str(ipaddress.ip_address(text.strip()))
     except ValueError:
         return ""
-
-
-class _Stamps:
-    """Times as MicroTimes; the part that is the same for a second is made once."""
-
-    def __init__(self) -> None:
-        self._second = -1
-        self._text = ""
-
-    def __call__(self, nanoseconds: int) -> str:
-        second, rest = divmod(nanoseconds, 1_000_000_000)
-        if second != self._second:
-            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
-        return f"{self._text}{rest // 1000:06d}Z"
-
-
-stamp = _Stamps()
-"""A time in nanoseconds since 1970 as `2026-01-02T03:04:05.000006Z`."""

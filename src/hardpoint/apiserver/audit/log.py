@@ -14,15 +14,14 @@ import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from hardpoint.apiserver.audit.auditor import Backend
-from hardpoint.apiserver.audit.encoding import encode, legacy, truncated
+from hardpoint.apiserver.audit.encoding import legacy, truncated
 from hardpoint.runtime.batching import Batches
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 Format = Literal["json", "legacy"]
 Mode = Literal["batch", "blocking", "blocking-strict"]
 
@@ -70,15 +69,14 @@ class LogBackend:
             self._write, buffer_max=buffer_max, batch_max=LINES_PER_WRITE, wait_seconds=GATHER_SECONDS
         )
 
-    def tell(self, event: Json, line: bytes) -> bool:
+    def tell(self, line: bytes) -> bool:
         if self._event_bytes_max is not None and len(line) > self._event_bytes_max:
-            event = truncated(event)
-            line = encode(event)
+            line = truncated(line)
             if len(line) > self._event_bytes_max:
                 self._lost += 1
                 return True
         if self._is_legacy:
-            line = legacy(event)
+            line = legacy(line)
         line += b"\n"
         if self._mode == "batch":
             if not self._batches.put(line):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing
 
 from hardpoint.apiserver import target
@@ -11,7 +12,6 @@ from hardpoint.apiserver.audit.events import Record
 from hardpoint.apiserver.authorization.contract import Question
 from hardpoint.apiserver.errand import Errand
 from hardpoint.machinery.messages import Response
-from hardpoint.seams.audit.contract import Stage
 
 _REFUSALS = frozenset((401, 403))
 
@@ -20,48 +20,48 @@ class Unrecorded(Exception):
     """The audit log could not be written, and its owner would rather have no answer than one without a record."""
 
 
-async def begin(auditor: Auditor, errand: Errand, asked: Question) -> None:
-    """Tell that a request came, which amounts to this question. Raises Unrecorded."""
+def begin(auditor: Auditor, errand: Errand, asked: Question) -> Awaitable[None] | None:
+    """Tell that a request came, which amounts to this question. What comes back is to be awaited, before it goes on."""
     record = auditor.begin(errand.audit_id, errand.request, asked.target, _told_verb(errand), asked.user)
     if record is None:
-        return
+        return None
     errand.record = record
     told = auditor.tell(record, "RequestReceived")
-    if told is not None and not await told:
+    return None if told is None else _recorded(auditor, told)
+
+
+def end(auditor: Auditor, errand: Errand, response: Response) -> Awaitable[object] | None:
+    """Tell how a request was answered; if that goes on for long, its end will be told as well."""
+    record = errand.record
+    if record is None:
+        return _refused(auditor, errand, response) if response.status in _REFUSALS else None
+    record.answered(response, errand.error)
+    if record.is_broken:
+        return auditor.tell(record, "Panic")
+    told = auditor.tell(record, "ResponseStarted") if target.runs_long(errand.where, errand.verb) else None
+    if response.stream is not None:
+        response.stream = _to_its_end(response.stream, auditor, record)
+        return told
+    record.took(auditor.now())
+    return _both(told, auditor.tell(record, "ResponseComplete"))
+
+
+def _refused(auditor: Auditor, errand: Errand, response: Response) -> Awaitable[bool] | None:
+    """Tell of a request nobody was found to have made, and of one that is only told because it was refused."""
+    verb = _told_verb(errand)
+    refusal = Refusal(errand.audit_id, errand.request, errand.where, verb, errand.user, response, errand.error)
+    return auditor.refused(refusal) if errand.user is not None else auditor.unauthenticated(refusal)
+
+
+async def _recorded(auditor: Auditor, told: Awaitable[bool]) -> None:
+    """Return when a request is recorded. Raises Unrecorded."""
+    if not await told:
         auditor.reject()
         raise Unrecorded
 
 
-async def end(auditor: Auditor, errand: Errand, response: Response) -> None:
-    """Tell how a request was answered; if that goes on for long, its end will be told as well."""
-    record = errand.record
-    if record is None:
-        if response.status in _REFUSALS:
-            await _refused(auditor, errand, response)
-        return
-    record.answered(response, errand.error)
-    stages: tuple[Stage, ...] = ()
-    if target.runs_long(errand.where, errand.verb):
-        stages = ("ResponseStarted",)
-    if record.is_broken:
-        stages = ("Panic",)
-    elif response.stream is None:
-        stages = (*stages, "ResponseComplete")
-    else:
-        response.stream = _to_its_end(response.stream, auditor, record)
-    for stage in stages:
-        told = auditor.tell(record, stage)
-        if told is not None:
-            await told
-
-
-async def _refused(auditor: Auditor, errand: Errand, response: Response) -> None:
-    """Tell of a request nobody was found to have made, and of one that is only told because it was refused."""
-    verb = _told_verb(errand)
-    refusal = Refusal(errand.audit_id, errand.request, errand.where, verb, errand.user, response, errand.error)
-    told = auditor.refused(refusal) if errand.user is not None else auditor.unauthenticated(refusal)
-    if told is not None:
-        await told
+def _both(first: Awaitable[bool] | None, second: Awaitable[bool] | None) -> Awaitable[object] | None:
+    return asyncio.gather(first, second) if first is not None and second is not None else first or second
 
 
 async def _to_its_end(stream: AsyncIterator[bytes], auditor: Auditor, record: Record) -> AsyncIterator[bytes]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
 
 from hardpoint.apiserver.audit.auditor import Backend
-from hardpoint.apiserver.audit.encoding import encode, truncated
+from hardpoint.apiserver.audit.encoding import truncated
 from hardpoint.apiserver.audit.log import Mode
 from hardpoint.seams.audit.host import WebhookSink
-
-Json = dict[str, Any]
 
 
 class WebhookBackend:
@@ -26,9 +23,9 @@ class WebhookBackend:
         self._event_bytes_max = event_bytes_max
         self._too_large = 0
 
-    def tell(self, event: Json, line: bytes) -> Awaitable[bool] | bool:
+    def tell(self, line: bytes) -> Awaitable[bool] | bool:
         if self._event_bytes_max is not None and len(line) > self._event_bytes_max:
-            line = encode(truncated(event))
+            line = truncated(line)
             if len(line) > self._event_bytes_max:
                 self._too_large += 1
                 return True

@@ -173,13 +173,16 @@ class Gate:
     def enter(self, user: User, verb: str, where: Target) -> GateSeat | None:
         course = self._course(user, verb, where)
         level = course.level
-        width = 1 if course.size is None else course.size.width(level)
-        if (
-            self._spent_seconds < TURN_SECONDS
-            and not level.active
-            and self._levels.fits(level, width)
-            and (course.size is None or course.owner.untaken_bytes <= UNTAKEN_BYTES_MAX)
-        ):
+        if level.active or self._spent_seconds >= TURN_SECONDS:
+            return None
+        size = course.size
+        if size is None:
+            width = 1
+        elif course.owner.untaken_bytes > UNTAKEN_BYTES_MAX:
+            return None
+        else:
+            width = size.width(level)
+        if level.in_use + width <= level.nominal or self._levels.fits(level, width):
             return self._sit(course, width)
         return None
 
@@ -189,7 +192,7 @@ class Gate:
         width = 1 if course.size is None else course.size.width(level)
         if course.size is not None and course.owner.untaken_bytes > UNTAKEN_BYTES_MAX:
             return await self._reject(course, "untaken-answers")
-        if level.shape.queues or level.shape.is_exempt:
+        if level.shape.queues or level.is_exempt:
             return await self._wait(course, width, has_seat=False)
         if not self._levels.fits(level, width):
             return await self._reject(course, "concurrency-limit")
@@ -247,33 +250,29 @@ class Gate:
 
     def _sit(self, course: Course, width: int, queue: Queue | None = None) -> GateSeat:
         course.level.in_use += width
-        tally = course.tally
-        tally.dispatched += 1
-        tally.executing += 1
-        tally.executing_seats += width
+        course.tally.dispatched += 1
         if not self._is_turn_coming:
             self._expect_turn()
         return GateSeat(self, course, width, self._turn, queue)
 
     def leave(self, seat: GateSeat, elapsed: float, turn: int, answer_bytes: int | None) -> None:
         """A request is over, `elapsed` seconds after it began in that turn."""
-        course, level = seat.course, seat.course.level
+        course = seat.course
+        level = course.level
         level.in_use -= seat.width
-        tally = course.tally
-        tally.executing -= 1
-        tally.executing_seats -= seat.width
-        tally.execution.add(elapsed)
+        course.tally.finished += 1
         # Who began in an earlier turn has waited since, for a disk or for others; how long it worked is not known.
-        worked = elapsed if turn == self._turn else min(elapsed, _FIRST_GUESS_SECONDS)
-        cost = worked + (answer_bytes or 0) * _BYTE_SECONDS + _TRANSPORT_SECONDS
-        self._spent_seconds += cost
-        if seat.queue is not None:
-            seat.queue.executing -= 1
-            seat.queue.had_seconds += cost - course.seconds
-            level.had_seconds += (cost - course.seconds) / level.weight
-        course.seconds += (cost - course.seconds) * _LEARNING
+        cost = _TRANSPORT_SECONDS + (elapsed if turn == self._turn else min(elapsed, _FIRST_GUESS_SECONDS))
         if course.size is not None and answer_bytes is not None:
             course.size.learn(answer_bytes)
+            cost += answer_bytes * _BYTE_SECONDS
+        self._spent_seconds += cost
+        if seat.queue is not None:
+            error = cost - course.seconds
+            seat.queue.executing -= 1
+            seat.queue.had_seconds += error
+            level.had_seconds += error / level.weight
+            course.seconds += error * _LEARNING
         if self._waiting and not self._is_turn_coming:
             self._expect_turn()
 

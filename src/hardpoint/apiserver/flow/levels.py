@@ -98,6 +98,7 @@ class Level:
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
+        self.is_exempt = shape.is_exempt
         self.nominal = self.minimum = self.maximum = 0
         """Seats: by its shares; what it never lends; what it has with all it may borrow."""
         self.in_use = 0
@@ -111,7 +112,7 @@ class Level:
 
     @property
     def weight(self) -> int:
-        return max(EXEMPT_WEIGHT if self.shape.is_exempt else self.shape.shares, 1)
+        return max(EXEMPT_WEIGHT if self.is_exempt else self.shape.shares, 1)
 
     def queue(self, hand: Sequence[int | str]) -> Queue:
         """The emptiest queue of a flow's hand."""
@@ -171,7 +172,7 @@ class Levels:
         self._levels = going | {name: self._levels.get(name) or Level(shape) for name, shape in wanted.items()}
         for name, shape in wanted.items():
             level = self._levels[name]
-            level.shape = shape
+            level.shape, level.is_exempt = shape, shape.is_exempt
             _allot(level, self.seats, total)
 
     def get(self, name: str) -> Level | None:
@@ -183,11 +184,11 @@ class Levels:
     def fits(self, level: Level, width: int) -> bool:
         """Whether a request of this width finds seats in a level: its own, or for a narrow one borrowed."""
         wanted = level.in_use + width
-        if wanted <= level.nominal or level.in_use == 0 or level.shape.is_exempt:
+        if wanted <= level.nominal or level.in_use == 0 or level.is_exempt:
             return True
         if wanted > level.maximum or width > 1:
             return False
-        others = [other for other in self._levels.values() if other is not level and not other.shape.is_exempt]
+        others = [other for other in self._levels.values() if other is not level and not other.is_exempt]
         taken = sum(max(other.in_use, other.minimum) for other in others)
         return wanted + taken <= self.seats
 

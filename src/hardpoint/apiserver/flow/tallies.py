@@ -31,15 +31,13 @@ class Spread:
 class Tally:
     """The requests of one schema at one level."""
 
-    __slots__ = ("dispatched", "executing", "executing_seats", "execution", "rejected", "waited", "waiting")
+    __slots__ = ("dispatched", "finished", "rejected", "waited", "waiting")
 
     def __init__(self) -> None:
         self.dispatched = 0
-        self.executing = 0
-        self.executing_seats = 0
+        self.finished = 0
         self.waiting = 0
         self.rejected: Counter[str] = Counter()
-        self.execution = Spread()
         self.waited = Spread()
 
 
@@ -52,19 +50,18 @@ def families(levels: Iterable[Level], tallies: Mapping[tuple[str, str], Tally]) 
         ((*labels, ("reason", reason)), count) for labels, tally in named for reason, count in tally.rejected.items()
     ]
     yield f"{_PREFIX}_rejected_requests_total", "counter", "Requests refused for want of room.", rejected
+    executing: list[Sample] = [(labels, tally.dispatched - tally.finished) for labels, tally in named]
     for name, kind, about, samples in (
         ("dispatched_requests_total", "counter", "Requests that were let in.", [(n, t.dispatched) for n, t in named]),
         ("current_inqueue_requests", "gauge", "Requests waiting now.", [(n, t.waiting) for n, t in named]),
-        ("current_executing_requests", "gauge", "Requests being served now.", [(n, t.executing) for n, t in named]),
-        ("current_executing_seats", "gauge", "Seats in use now.", [(n, t.executing_seats) for n, t in named]),
+        ("current_executing_requests", "gauge", "Requests being served now.", executing),
     ):
         yield f"{_PREFIX}_{name}", kind, about, samples
     waited = [((*labels, ("execute", "true")), tally.waited) for labels, tally in named]
     yield from _spreads(f"{_PREFIX}_request_wait_duration_seconds", "How long requests waited.", waited)
-    executed = [((*labels, ("type", "regular")), tally.execution) for labels, tally in named]
-    yield from _spreads(f"{_PREFIX}_request_execution_seconds", "How long requests were served.", executed)
     limits = [((("priority_level", level.shape.name),), level) for level in levels if not level.shape.is_exempt]
     for name, about, seats in (
+        ("current_executing_seats", "Seats in use now.", [(n, level.in_use) for n, level in limits]),
         ("nominal_limit_seats", "Seats of a level by its shares.", [(n, level.nominal) for n, level in limits]),
         ("lower_limit_seats", "Seats a level never lends.", [(n, level.minimum) for n, level in limits]),
         ("upper_limit_seats", "Seats of a level with all it may borrow.", [(n, level.maximum) for n, level in limits]),

@@ -14,6 +14,8 @@ from typing import Any, Literal, NotRequired, Protocol, TypedDict
 
 API_VERSION = "audit.k8s.io/v1"
 EVENT_LIST = "EventList"
+EVENT_HEAD = b'{"kind":"Event","apiVersion":"%b",' % API_VERSION.encode()
+"""How an encoded event begins; in a batch it begins with the brace alone."""
 
 Level = Literal["None", "Metadata", "Request", "RequestResponse"]
 """How much is told: nothing; who, what and the outcome; also the object sent; also the object answered."""

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from hardpoint.machinery.errors import GuestError
 from hardpoint.runtime.batching import Batches, Pace
-from hardpoint.seams.audit.contract import API_VERSION, BATCH_BYTES_MAX, BATCH_EVENTS_MAX, EVENT_LIST
+from hardpoint.seams.audit.contract import API_VERSION, BATCH_BYTES_MAX, BATCH_EVENTS_MAX, EVENT_HEAD, EVENT_LIST
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,6 @@ UNDER_WAY_MAX = 15
 _BACKOFF_FACTOR = 1.5
 _BACKOFF_JITTER = 0.2
 _LIST_HEAD = b'{"kind":"%b","apiVersion":"%b","metadata":{},"items":[' % (EVENT_LIST.encode(), API_VERSION.encode())
-_EVENT_HEAD = b'{"kind":"Event","apiVersion":"%b",' % API_VERSION.encode()
 
 
 class Teller(Protocol):
@@ -132,7 +131,7 @@ class WebhookSink:
 
 def event_list(lines: Sequence[bytes]) -> bytes:
     """Encoded events as an EventList, where they no longer say themselves what they are."""
-    items = [b"{" + line[len(_EVENT_HEAD) :] if line.startswith(_EVENT_HEAD) else line for line in lines]
+    items = [b"{" + line[len(EVENT_HEAD) :] if line.startswith(EVENT_HEAD) else line for line in lines]
     return _LIST_HEAD + b",".join(items) + b"]}"
 
 
