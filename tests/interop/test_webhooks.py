@@ -4,6 +4,7 @@ runs a credential plugin written with it. Ours does the same with the same files
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,8 +16,10 @@ import pytest
 import yaml
 
 from hardpoint.client.client import Client
+from hardpoint.client.kubeconfig import write_context
 from hardpoint.seams.credential.host import ExecPlugins
-from tests.interop.conftest import built, running_cluster
+from hardpoint.serving.certificates import Pki
+from tests.interop.conftest import built
 from tests.interop.extensions import running_extensions
 from tests.interop.kube_apiserver import running_kube_apiserver
 from tests.interop.kubectl import Kubectl
@@ -71,8 +74,41 @@ def hosted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def running(program: str, folder: Path, more: list[str]) -> AbstractContextManager[Path]:
     modes = "Node,RBAC,Webhook"
     if program == "hardpoint":
-        return running_cluster(folder, *more, f"--authorization-mode={modes}")
+        return running_apiserver(folder, *more, f"--authorization-mode={modes}")
     return running_kube_apiserver(built(program), folder, *more, modes=modes)
+
+
+@contextmanager
+def running_apiserver(folder: Path, *options: str) -> Iterator[Path]:
+    """`hardpoint apiserver`, which has the flags of kube-apiserver. Yields the kubeconfig of its admin."""
+    command = [sys.executable, "-m", "hardpoint.cli", "apiserver", "--store", "memory", "--secure-port", "0"]
+    command += ["--data-dir", str(folder / "data"), *options]
+    log = folder / "log"
+    with (
+        log.open("w") as written,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=written, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().strip()
+            assert address, log.read_text()
+            pki = Pki(folder / "data" / "pki")
+            write_context(
+                folder / "kubeconfig",
+                name="ours",
+                server=address,
+                ca_pem=pki.certificate("server-ca").read_bytes(),
+                cert_pem=pki.certificate("admin").read_bytes(),
+                key_pem=pki.key("admin").read_bytes(),
+            )
+            yield folder / "kubeconfig"
+        finally:
+            process.terminate()
+            status = process.wait(timeout=30)
+    assert status == 0, log.read_text()
+    assert "Traceback" not in log.read_text(), log.read_text()
 
 
 def as_ali(hosted: Hosted, **exec_section: object) -> Kubectl:
