@@ -103,10 +103,10 @@ def _of_volume(volume: Json, pod_name: str) -> Iterator[tuple[str, str]]:
             if name := _at(value, path):
                 yield SECRETS, name
         elif source == "configMap":
-            if named := value.get("name"):
+            if named := (value or {}).get("name"):
                 yield CONFIG_MAPS, named
         elif source == "projected":
-            for part in value.get("sources") or ():
+            for part in (value or {}).get("sources") or ():
                 if named := (part.get("secret") or {}).get("name"):
                     yield SECRETS, named
                 if named := (part.get("configMap") or {}).get("name"):

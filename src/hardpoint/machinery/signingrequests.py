@@ -26,14 +26,8 @@ NODE_PREFIX, NODES = "system:node:", "system:nodes"
 
 _SIGNATURE, _ENCIPHERMENT = "digital signature", "key encipherment"
 _CLIENT_AUTH, _SERVER_AUTH = "client auth", "server auth"
-_SEQUENCE = 0x30
-# What Go says when a signature is not that of a key, by what our library calls keys of its kind.
-_VERIFICATIONS = {
-    "EllipticCurve": "x509: ECDSA verification failure",
-    "ECPublicKey": "x509: ECDSA verification failure",
-    "RSA": "crypto/rsa: verification error",
-    "Ed25519": "x509: Ed25519 verification failure",
-}
+# Of DER: a sequence, and a length that takes several bytes.
+_SEQUENCE, _LONG = 0x30, 0x80
 
 
 class BadRequest(ValueError):
@@ -85,25 +79,16 @@ def _why_malformed(der: bytes) -> str:
     """What Go says about DER that is no request, as far as its outermost sequence tells."""
     if not der:
         return "asn1: syntax error: sequence truncated"
-    try:
-        length = der[1]
-        start = 2
-        if length & 0x80:
-            start += length & 0x7F
-            length = int.from_bytes(der[2 : _must_reach(der, start)], "big")
-    except IndexError:
+    start, length = 2, der[1] if len(der) > 1 else 0
+    if length & _LONG:
+        start += length - _LONG
+        length = int.from_bytes(der[2:start], "big")
+    if len(der) < start:
         return "asn1: syntax error: truncated tag or length"
-    if der[0] == _SEQUENCE and start + length < len(der):
-        return "asn1: syntax error: trailing data"
-    if der[0] == _SEQUENCE and start + length > len(der):
-        return "asn1: syntax error: data truncated"
-    return "asn1: syntax error: sequence truncated" if not length else "asn1: structure error: tags don't match"
-
-
-def _must_reach(der: bytes, end: int) -> int:
-    if len(der) < end:
-        raise IndexError
-    return end
+    if der[0] == _SEQUENCE and start + length != len(der):
+        told = "trailing data" if start + length < len(der) else "data truncated"
+        return f"asn1: syntax error: {told}"
+    return "asn1: structure error: tags don't match" if length else "asn1: syntax error: sequence truncated"
 
 
 def _alternative_names(request: x509.CertificateSigningRequest) -> dict[str, tuple[str, ...]]:
@@ -125,15 +110,18 @@ def signature_problem(request: SigningRequest) -> str:
     """Why it is not shown that whoever made the request holds the key it names, or nothing."""
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
     try:
         asked = x509.load_der_x509_csr(request.der)
-        if asked.is_signature_valid:
-            return ""
-        key = type(asked.public_key()).__name__
+        key, is_valid = asked.public_key(), asked.is_signature_valid
     except (UnsupportedAlgorithm, ValueError, TypeError):
         return "x509: cannot verify signature: algorithm unimplemented"
-    return next((told for name, told in _VERIFICATIONS.items() if name in key), "x509: verification failure")
+    if is_valid:
+        return ""
+    if isinstance(key, rsa.RSAPublicKey):
+        return "crypto/rsa: verification error"
+    return f"x509: {'ECDSA' if isinstance(key, ec.EllipticCurvePublicKey) else 'Ed25519'} verification failure"
 
 
 def why_not(signer: str, request: SigningRequest, usages: Sequence[str]) -> str:
