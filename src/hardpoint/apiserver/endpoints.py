@@ -28,7 +28,8 @@ def _keep(new: Json, old: Json, name: str) -> None:
 
 
 def _only_status(kind: Kind, new: Json, old: Json) -> None:
-    if keeps_metadata_on_status(kind):
+    # Upstream means to keep a definition's as well, but keeps the new one: its finalizers go by this door.
+    if keeps_metadata_on_status(kind) and kind.known_as != "CustomResourceDefinition":
         _keep_metadata(new, old)
     for name in (new.keys() | old.keys()) - {"status", "metadata"}:
         _keep(new, old, name)

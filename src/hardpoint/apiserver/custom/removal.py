@@ -62,7 +62,7 @@ class Removal:
         if definition is None or conditions.CLEANUP not in (definition["metadata"].get("finalizers") or ()):
             return
         found = conditions.find(definition, "Terminating")
-        if found is None or found.get("reason") != conditions.IN_PROGRESS.reason:
+        if found is None or found.get("reason") == conditions.PENDING.reason:
             # Being told of this write is what brings the definition back here.
             await self._write(definition, conditions.IN_PROGRESS)
             return

@@ -163,7 +163,9 @@ def _sources(registry: Registry, schema_of: SchemaOf, known: Mapping[str, _Sourc
 
 
 def _source(path: str, kinds: Sequence[Kind], declared: Mapping[str, Json], document: Callable[[], Json]) -> _Source:
-    parts = (_makers().encode(), path.encode(), orjson.dumps(kinds), *map(jsontext.encode, declared.values()))
+    # What a kind's structure says is in the schemas.
+    told = orjson.dumps(kinds, default=lambda structure: None)
+    parts = (_makers().encode(), path.encode(), told, *map(jsontext.encode, declared.values()))
     return _Source(path, kinds, declared, _digest(b"\n".join(parts)), document)
 
 

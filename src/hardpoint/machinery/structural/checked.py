@@ -112,9 +112,10 @@ def _string(schema: Json) -> Check:
 
 
 def _number(schema: Json) -> Check:
-    if not values.constrains_numbers(schema):
-        return _yes
-    return lambda value: not any(values.number_problems("", "", value, schema))
+    limit = values.range_of(schema)
+    if limit is None:
+        return lambda value: not any(values.number_problems("", "", value, schema))
+    return lambda value: -limit <= value < limit
 
 
 def _array(schema: Json) -> Check:
@@ -148,11 +149,10 @@ def _object(schema: Json) -> Check:
         for name in required:
             if name not in value:
                 return False
-        if most is not None and len(value) > most:
-            return False
-        if least is not None and len(value) < least:
-            return False
-        return all(known.get(name, other)(item) for name, item in value.items())
+        for name, item in value.items():
+            if not known.get(name, other)(item):
+                return False
+        return (most is None or len(value) <= most) and (least is None or len(value) >= least)
 
     return fits
 

@@ -7,6 +7,7 @@ the letter, down to limits that are themselves out of range.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError, invalid, number_as_go
@@ -68,9 +69,13 @@ def is_whole(number: float) -> bool:
     return number == rounded or abs(number - rounded) / (abs(number) + abs(rounded)) < _NEAR_ENOUGH
 
 
-def constrains_numbers(schema: Json) -> bool:
-    """Whether a number of the schema's type can be wrong. Every integer has a range."""
-    return single_type(schema) == "integer" or any(schema.get(word) is not None for word in (*_ABOUT_NUMBERS, "format"))
+def range_of(schema: Json) -> float | None:
+    """The number that is too large, and below whose negative numbers are too small; None where more is asked."""
+    if any(schema.get(word) is not None for word in _ABOUT_NUMBERS):
+        return None
+    if single_type(schema) == "integer":
+        return _LIMITS.get(schema.get("format", ""), _LIMITS["int64"])
+    return inf if schema.get("format") != "float" else None
 
 
 def number_problems(path: str, name: str, value: float, schema: Json) -> Iterator[FieldError]:
