@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.interop.sides import MERGE, Ask, admin
+from hardpoint.machinery.kinds import Kind, builtin
+from tests.interop.sides import MERGE, NODE, Ask, admin
 from tests.signing_requests import COLLECTION
 
 Json = dict[str, Any]
@@ -338,4 +339,24 @@ CREDENTIALS = [
         )
     ),
     Ask("POST", CERTIFICATES, certificate(nodeName="gone"), "system:node:gone"),
+]
+
+VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "escalate")
+
+
+def review(kind: Kind, part: str, verb: str, name: str) -> Ask:
+    """May the node do this? Asked about every resource there is."""
+    namespace = ("kube-node-lease" if kind.plural == "leases" else "default") if kind.namespaced else ""
+    attributes = {"verb": verb, "group": kind.group, "version": kind.version, "resource": kind.plural}
+    where = {"subresource": part, "namespace": namespace, "name": name}
+    spec = {"user": NODE, "groups": ["system:nodes"], "resourceAttributes": attributes | where}
+    return admin("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": spec})
+
+
+QUESTIONS = [
+    review(kind, part, verb, name)
+    for kind in builtin()
+    for part in ("", *(each.name for each in kind.subresources))
+    for verb in VERBS
+    for name in ("mine", "other")
 ]

@@ -11,7 +11,7 @@ import pytest
 from hardpoint.client.client import Client
 from tests.interop.conftest import built, running_cluster
 from tests.interop.kube_apiserver import running_kube_apiserver
-from tests.interop.node_asks import CREDENTIALS, READS, SETUP, WRITES
+from tests.interop.node_asks import CREDENTIALS, QUESTIONS, READS, SETUP, WRITES
 from tests.interop.sides import Ask, Side
 from tests.interop.signing_asks import DECISIONS, REQUESTS
 
@@ -45,6 +45,7 @@ async def _answers(config: Path, asked: list[Ask]) -> Answers:
     "asked",
     [
         pytest.param(READS, id="reads"),
+        pytest.param(QUESTIONS, id="questions"),
         pytest.param(WRITES, id="writes"),
         pytest.param(CREDENTIALS, id="credentials"),
         pytest.param(REQUESTS, id="signing requests"),
