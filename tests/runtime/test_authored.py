@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +44,6 @@ class Called:
 async def test_any_kind_of_function_is_called_rightly(function: Callable[..., Any], returned: str) -> None:
     authored: Authored[str] = Authored("@app.test", function)
     assert await authored("hi") == returned
-    authored.close()
 
 
 async def test_plain_functions_run_side_by_side_and_hold_up_nobody() -> None:
@@ -50,7 +51,48 @@ async def test_plain_functions_run_side_by_side_and_hold_up_nobody() -> None:
     authored: Authored[int] = Authored("@app.test", barrier.wait)
     numbers = await asyncio.gather(*(authored() for _ in range(THREADS_MAX)))
     assert sorted(numbers) == list(range(THREADS_MAX))
-    authored.close()
+
+
+async def test_who_leaves_early_leaves_room_for_others() -> None:
+    may_end = threading.Event()
+    authored: Authored[bool] = Authored("@app.test", may_end.wait)
+    hanging = [asyncio.create_task(authored()) for _ in range(THREADS_MAX)]
+    await asyncio.sleep(0)
+    for task in hanging:
+        task.cancel()
+    waiting = asyncio.create_task(authored())
+    await asyncio.gather(*hanging, return_exceptions=True)
+    assert not waiting.done()
+    may_end.set()
+    async with asyncio.timeout(10):
+        assert await waiting
+
+
+@pytest.mark.parametrize("raised", [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit])
+async def test_a_function_cannot_end_more_than_itself(raised: type[BaseException]) -> None:
+    def leave() -> None:
+        raise raised
+
+    with pytest.raises(AuthorFailed):
+        await Authored("@app.test", leave)()
+
+
+def test_a_thread_that_hangs_does_not_keep_a_program_from_ending() -> None:
+    program = """
+import asyncio, threading
+from hardpoint.runtime.authored import Authored
+
+async def main():
+    try:
+        async with asyncio.timeout(0.05):
+            await Authored("@app.test", threading.Event().wait)()
+    except TimeoutError:
+        print("given up")
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=True)
+    assert (done.stdout, done.stderr) == ("given up\n", "")
 
 
 async def test_what_it_raises_is_logged_with_its_line_and_without_the_secret(caplog: pytest.LogCaptureFixture) -> None:
@@ -66,7 +108,6 @@ async def test_what_it_raises_is_logged_with_its_line_and_without_the_secret(cap
     authored: Authored[None] = Authored("@app.test", careless)
     with pytest.raises(AuthorFailed) as failed:
         await authored(secret, secrets=(secret,))
-    authored.close()
     (record,) = caplog.records
     values = vars(record)
     assert values["error"] == "KeyError: '***'"

@@ -7,12 +7,14 @@ words may quote what the function was given; whatever of that is secret is cut o
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
 import functools
 import inspect
 import logging
+import threading
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -23,7 +25,7 @@ R_co = TypeVar("R_co", covariant=True)
 log = logging.getLogger(__name__)
 
 THREADS_MAX = 32
-"""How many calls of one plain function run at once. A function that hangs takes its own threads, not others'."""
+"""How many calls of one plain function run at once. One that hangs takes its own threads, not others'."""
 SECRET_CHARACTERS_MIN = 4
 """Shorter texts are no secrets, and cutting them out would make a log unreadable."""
 
@@ -44,7 +46,7 @@ class Authored(Generic[R_co]):
         self.name = getattr(function, "__qualname__", type(function).__name__)
         self.place = _place(function)
         self._is_async = _is_async(function)
-        self._threads: ThreadPoolExecutor | None = None
+        self._room = asyncio.Semaphore(THREADS_MAX)
 
     def wrong(self, why: str) -> ConfigError:
         """The error that says where the function is, and what is wrong with it."""
@@ -72,16 +74,37 @@ class Authored(Generic[R_co]):
         """Log that what it returned cannot be used. `what` holds nothing that was returned."""
         log.error("function broke its promise", extra={"function": self.name, "at": self.place, "error": what})
 
-    def close(self) -> None:
-        """Take no more calls. Those under way go on."""
-        if self._threads is not None:
-            self._threads.shutdown(wait=False)
-
     async def _in_thread(self, *arguments: Any) -> R_co | Awaitable[R_co]:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix=self.name)
+        """Call it in a thread of its own, which nobody waits for in the end: it may hang for ever."""
+        await self._room.acquire()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, functools.partial(self._function, *arguments))
+        returned: asyncio.Future[Any] = loop.create_future()
+        call = functools.partial(contextvars.copy_context().run, self._function, *arguments)
+        threading.Thread(target=self._work, args=(call, returned, loop), name=self.name, daemon=True).start()
+        return cast("R_co", await returned)
+
+    def _work(self, call: Callable[[], Any], returned: asyncio.Future[Any], loop: asyncio.AbstractEventLoop) -> None:
+        """A thread's whole life."""
+        result, raised = None, None
+        try:
+            result = call()
+        except BaseException as failure:  # noqa: BLE001 Whatever it is, it is for whoever waits.
+            raised = failure
+        # The loop may be gone by now, and with it everybody who waited.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._done, returned, result, raised)
+
+    def _done(self, returned: asyncio.Future[Any], result: Any, raised: BaseException | None) -> None:
+        self._room.release()
+        if returned.done():
+            return  # Whoever waited has left.
+        if raised is None:
+            returned.set_result(result)
+        elif isinstance(raised, Exception) and not isinstance(raised, StopIteration):
+            returned.set_exception(raised)
+        else:
+            # No future holds a StopIteration, and a stranger's sys.exit() ends nobody but its own thread.
+            returned.set_exception(RuntimeError(f"it raised {type(raised).__name__}"))
 
     def _log(self, raised: Exception, secrets: Sequence[str]) -> None:
         words = f"{type(raised).__name__}: {raised}"
@@ -95,8 +118,7 @@ class Authored(Generic[R_co]):
 def _frames(raised: Exception) -> list[traceback.FrameSummary]:
     """Where it came from, outermost first, without the frames that called the function."""
     frames = traceback.extract_tb(raised.__traceback__)
-    own = (__file__, functools.__file__, "concurrent/futures/thread.py")
-    return [frame for frame in frames if not frame.filename.endswith(own)]
+    return [frame for frame in frames if frame.filename != __file__]
 
 
 def _place(function: Callable[..., Any]) -> str:

@@ -71,10 +71,8 @@ class Served:
 
     def replace(self, apps: Sequence[App]) -> None:
         """Serve these Apps from now on. Raises ConfigError if two of them want one path."""
-        before, self.guests = self.guests, _guests(apps)
+        self.guests = _guests(apps)
         self.webhooks.replace(self.guests.values())
-        for guest in before.values():
-            guest.function.close()
 
     def url(self, guest: WebhookGuest) -> str:
         return f"{self.address}{guest.path}"
@@ -119,7 +117,6 @@ async def serving(apps: Sequence[App], place: Place, *, now: Now = lambda: datet
             yield served
         finally:
             renewing.cancel()
-            served.replace(())
 
 
 def _guests(apps: Iterable[App]) -> dict[str, WebhookGuest]:

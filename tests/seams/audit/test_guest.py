@@ -23,7 +23,6 @@ async def test_a_function_sees_who_did_what() -> None:
     guest = AuditSinkGuest(remember, path="/a")
     anonymous = event(user={}, objectRef=None, responseStatus=None, fromTheFuture=1)
     assert await guest.answer(batch(event(), anonymous)) == {}
-    guest.function.close()
     first, second = told
     assert (first.user.username, first.verb, first.level, first.sourceIPs) == (
         "hardpoint-check",

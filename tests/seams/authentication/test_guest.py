@@ -50,7 +50,6 @@ async def test_a_user_and_nobody(function: Any, version: str) -> None:
         "status": {"authenticated": True, "user": info},
     }
     assert no["status"] == {"authenticated": False}
-    guest.function.close()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,6 @@ async def test_a_function_that_fails_lets_nobody_in_and_leaks_nothing(caplog: py
     badges: dict[str, User] = {}
     guest = AuthenticatorGuest(lambda token: badges[token], path="/a")
     answer = await guest.answer(asked())
-    guest.function.close()
     assert answer["status"] == {"authenticated": False, "error": NOT_CHECKED}
     assert TOKEN not in caplog.text + str([vars(record) for record in caplog.records])
 

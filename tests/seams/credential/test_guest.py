@@ -60,7 +60,6 @@ async def test_a_function_is_told_of_the_cluster() -> None:
     }
     await guest.output(told(interactive=True, cluster=cluster))
     await guest.output(told())
-    guest.function.close()
     first, second = seen
     assert first.interactive
     assert first.cluster is not None
