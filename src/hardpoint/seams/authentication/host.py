@@ -7,7 +7,6 @@ they are. A guest that fails refuses its token: what it knows nobody else may kn
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
 import logging
 import secrets
@@ -84,7 +83,7 @@ class WebhookAuthenticator:
     def _digest(self, token: str, audiences: Sequence[str]) -> bytes:
         # The length in front keeps a token from passing for the end of an audience.
         text = "\0".join((str(len(token)), token, *audiences))
-        return hmac.digest(self._digest_key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
+        return hmac.digest(self._digest_key, text.encode("utf-8", "surrogatepass"), "sha256")
 
     async def _ask_once(self, key: bytes, token: str, audiences: Sequence[str]) -> _Known:
         """Whoever comes while the same is being asked waits for that answer; whoever leaves does not take it away."""
