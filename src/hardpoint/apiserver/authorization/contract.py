@@ -93,7 +93,9 @@ class ListsRules(Protocol):
 
 
 def refusal(question: Question, decision: Decision) -> ApiError:
-    """The 403 that tells who may not do what, and why if there is anything to say."""
+    """The 403 that tells who may not do what, and why if there is anything to say; a 500 if nobody could decide."""
+    if decision.error:
+        return errors.internal_error(decision.error)
     target = question.target
     why = f"{question}: {decision.reason}" if decision.reason else str(question)
     resource = f"{target.resource}.{target.group}" if target.group else target.resource
