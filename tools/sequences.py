@@ -42,6 +42,7 @@ _TIME = re.compile(r" at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 # Where a whole object is told, its keys come in any order, and the recording has none of it.
 _OBJECT = re.compile(r'Invalid value: "\{.*', re.DOTALL)
 _ESTABLISHED_SECONDS_MAX = 10.0
+_LOOK_AGAIN_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +166,15 @@ async def define(client: Client, definition: Json) -> None:
     answer = await client.raw("POST", DEFINITIONS, headers=headers, body=orjson.dumps(definition))
     if answer.status not in (201, 409):
         raise SystemExit(f"sequences: {name} was refused: {answer.body.decode()}")
-    async with (
-        asyncio.timeout(_ESTABLISHED_SECONDS_MAX),
-        client.list_then_watch("customresourcedefinitions", field_selector=f"metadata.name={name}") as events,
-    ):
-        async for event in events:
-            conditions = (event.object.get("status") or {}).get("conditions") or []
-            if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
-                return
+    async with asyncio.timeout(_ESTABLISHED_SECONDS_MAX):
+        # Not with a watch: kube-apiserver over an old etcd has none that begins with what is there.
+        while not _is_established(orjson.loads((await client.raw("GET", f"{DEFINITIONS}/{name}")).body)):  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+
+def _is_established(definition: Json) -> bool:
+    conditions = (definition.get("status") or {}).get("conditions") or []
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
 def table(results: Sequence[Compared]) -> str:

@@ -16,6 +16,7 @@ from hardpoint.machinery import conversion, shapes
 from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, fieldsets, of_schema, of_shape
 from hardpoint.machinery.apply.updater import Keep
 from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.sameness import is_same
 from hardpoint.machinery.structural import Structure
 from hardpoint.machinery.timestamps import format_time
 
@@ -62,12 +63,15 @@ def _from_agent(agent: str) -> str:
     return name.encode()[:NAME_LENGTH_MAX].decode(errors="ignore")
 
 
-def only_times_differ(new: Json, old: Json) -> bool:
-    """Whether all that a write would change is when somebody last changed something."""
+def changes_nothing(kind: Kind, new: Json, old: Json) -> bool:
+    """Whether a write would change nothing, or nothing but when somebody last changed something."""
     ours, theirs = new["metadata"].get("managedFields"), old["metadata"].get("managedFields")
-    if not ours or not theirs or ours == theirs or entries.without_times(ours) != entries.without_times(theirs):
-        return False
-    return {**new, "metadata": {**new["metadata"], "managedFields": theirs}} == old
+    if ours != theirs:
+        if not ours or not theirs or entries.without_times(ours) != entries.without_times(theirs):
+            return False
+        new = {**new, "metadata": {**new["metadata"], "managedFields": theirs}}
+    # What a custom resource holds may be anything, so it is looked at more closely.
+    return new == old if kind.structure is None else is_same(new, old)
 
 
 def tracker_of(registry: Registry, kind: Kind, subresource: str) -> Tracker:

@@ -151,7 +151,7 @@ async def _commit(call: Call, new: Json, old: Json, found: KeyValue, options: Wr
 
 async def _write(call: Call, new: Json, old: Json, found: KeyValue, options: WriteOptions) -> bytes:
     store, place = call.services.store, call.place
-    if new == old or managers.only_times_differ(new, old):
+    if managers.changes_nothing(call.kind, new, old):
         return place.wire(found.value, found.revision)
     if options.dry_run:
         return encode(new)

@@ -7,12 +7,14 @@ items stand; items that cannot be told apart are compared together, as one value
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import ne
 from typing import Any, NamedTuple
 
 from hardpoint.machinery.apply import items
 from hardpoint.machinery.apply.elements import SELF
 from hardpoint.machinery.apply.fieldsets import LEAF, FieldSet, ordered, union
 from hardpoint.machinery.apply.types import ListType, MapType, Type
+from hardpoint.machinery.sameness import differs
 
 Json = dict[str, Any]
 
@@ -44,9 +46,9 @@ NO_CHANGE = Comparison({}, {}, {})
 
 def compare(kind: Type, old: Json, new: Json) -> Comparison:
     """How `new` differs from `old`."""
-    if old == new:
+    changes = _Changes(differs if kind.is_loose else ne)
+    if not changes.differ(old, new):
         return NO_CHANGE
-    changes = _Changes()
     assert kind.map is not None, "an object is a map"
     changes.maps(kind.map, old, new)
     return changes.comparison()
@@ -91,9 +93,10 @@ def _whole_list(kind: ListType, value: list[Any]) -> FieldSet:
 class _Changes:
     """What is found to differ on one level."""
 
-    __slots__ = ("added", "modified", "removed")
+    __slots__ = ("added", "differ", "modified", "removed")
 
-    def __init__(self) -> None:
+    def __init__(self, differ: Callable[[Any, Any], bool]) -> None:
+        self.differ = differ
         self.added: FieldSet = {}
         self.modified: FieldSet = {}
         self.removed: FieldSet = {}
@@ -106,7 +109,7 @@ class _Changes:
             if name not in old:
                 child = kind.child(name)
                 self.added[f"f:{name}"] = LEAF if child.is_leaf else whole(child, value)
-            elif old[name] != value:
+            elif self.differ(old[name], value):
                 self._children(f"f:{name}", kind.child(name), old[name], value)
         for name, value in old.items():
             if name not in new:
@@ -120,7 +123,7 @@ class _Changes:
     def _items(self, element: str, kind: Type, old: list[Any], new: list[Any]) -> None:
         """Compare the items that share a path element: at most one on either side, unless there are duplicates."""
         if len(old) > 1 and len(new) > 1:
-            if old != new:
+            if self.differ(old, new):
                 self.modified[element] = LEAF
         elif len(old) > 1:
             self.removed[element] = LEAF
@@ -134,7 +137,7 @@ class _Changes:
             self.added[element] = whole(kind, new[0])
         elif not new:
             self.removed[element] = whole(kind, old[0])
-        elif old[0] != new[0]:
+        elif self.differ(old[0], new[0]):
             self._children(element, kind, old[0], new[0])
 
     def _children(self, element: str, kind: Type, old: Any, new: Any) -> None:
@@ -142,7 +145,7 @@ class _Changes:
         if kind.is_leaf:
             self.modified[element] = LEAF
             return
-        below = _Changes()
+        below = _Changes(self.differ)
         is_modified = below.values(kind, old, new)
         self._put(self.added, element, below.added, False)
         self._put(self.modified, element, below.modified, is_modified)

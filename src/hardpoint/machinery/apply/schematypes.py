@@ -28,7 +28,8 @@ def of_schema(schema: Schema | None, *, preserves_unknown: bool = False) -> Type
     """The type of a custom resource; of one without a schema, that it is what its values show."""
     if not schema:
         return DEDUCED
-    return Type(map=_map(schema, preserves_unknown or schema.get(_PRESERVES) is True, is_resource=True))
+    preserves = preserves_unknown or schema.get(_PRESERVES) is True
+    return Type(map=_map(schema, preserves, is_resource=True), is_loose=True)
 
 
 def _of(schema: Schema, preserves: bool) -> Type:

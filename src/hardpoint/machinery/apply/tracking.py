@@ -15,6 +15,7 @@ from hardpoint.machinery.apply.conflicts import Conflicts
 from hardpoint.machinery.apply.entries import APPLY, UPDATE, Entry, Managed, Who
 from hardpoint.machinery.apply.fieldsets import FieldSet, difference, of_paths, union
 from hardpoint.machinery.apply.updater import Updater
+from hardpoint.machinery.sameness import is_same
 
 Json = dict[str, Any]
 
@@ -88,7 +89,7 @@ class Tracker:
         identity = entries.who(manager, APPLY, self.updater.api_version, self.subresource)
         merged, managed = self._applied(bare, config, managed, identity, force)
         new = {**merged, "metadata": dict(merged.get("metadata") or {})}
-        _put(new, _own_part(managed, identity, None if merged == bare else now))
+        _put(new, _own_part(managed, identity, None if is_same(merged, bare) else now))
         if manager == lastapplied.MANAGER:
             lastapplied.keep_up(new, config)
         return new

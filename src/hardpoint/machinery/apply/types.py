@@ -18,14 +18,21 @@ Scalar = str
 class Type:
     """What a value may be, and how it is owned."""
 
-    __slots__ = ("is_leaf", "list", "map", "scalar")
+    __slots__ = ("is_leaf", "is_loose", "list", "map", "scalar")
 
     def __init__(
-        self, *, scalar: Scalar | None = None, list: ListType | None = None, map: MapType | None = None
+        self,
+        *,
+        scalar: Scalar | None = None,
+        list: ListType | None = None,
+        map: MapType | None = None,
+        is_loose: bool = False,
     ) -> None:
         self.scalar = scalar
         self.list = list
         self.map = map
+        self.is_loose = is_loose
+        """Whether something in an object may be a bool today and a number tomorrow."""
         self.is_leaf = (list is None or list.is_atomic) and (map is None or map.is_atomic)
         """Whether a value is owned as a whole, whatever it is."""
 
@@ -115,6 +122,7 @@ DEDUCED: Type = Type(
     scalar="untyped",
     list=ListType(lambda: UNTYPED, is_atomic=True),
     map=MapType(element=lambda: DEDUCED),
+    is_loose=True,
 )
 """Anything: maps are merged, lists and scalars are one value."""
 
