@@ -61,16 +61,21 @@ async def main() -> None:
 
         anonymous = request(Peer("127.0.0.1:1"))
         certificate = request(Peer("127.0.0.1:1", User("jane", ("dev", "ops"))))
-        bearer = request(Peer("127.0.0.1:1"), authorization=f"Bearer {token}")
+        bearer = request(Peer("127.0.0.1:1"))
+
+        async def cached() -> object:
+            # Whoever is known has shown it: the header is taken away each time.
+            bearer.headers["authorization"] = f"Bearer {token}"
+            return await authentication.authenticate(bearer)
 
         async def uncached() -> object:
             cache.forget_all()
-            return await authentication.authenticate(bearer)
+            return await cached()
 
         rows = {
             "nobody": await microseconds(lambda: authentication.authenticate(anonymous)),
             "a certificate": await microseconds(lambda: authentication.authenticate(certificate)),
-            "a token, remembered": await microseconds(lambda: authentication.authenticate(bearer)),
+            "a token, remembered": await microseconds(cached),
             "a token, seen first (ES256, bound to a pod)": await microseconds(uncached, 2_000),
             "issuing a token": await microseconds(lambda: issuer.issue(found, 3600, issuer.audiences, bound), 2_000),
         }

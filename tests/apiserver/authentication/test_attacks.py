@@ -22,7 +22,7 @@ from hardpoint.apiserver.authentication.options import AuthenticationOptions
 from hardpoint.client.transport import TransportError
 from hardpoint.machinery import jwk, jws
 from hardpoint.machinery.jwk import SigningKey
-from hardpoint.machinery.messages import Request, Response
+from hardpoint.machinery.messages import Peer, Request, Response
 from hardpoint.seams.authentication.contract import RefusedCredential
 from tests.apiserver.asking import Api
 from tests.apiserver.authentication.accounts import ISSUER, make_account, make_pod, review, token_of, who
@@ -195,6 +195,15 @@ async def test_a_token_is_shown_once(api: Api, attacker: Attacker, headers: dict
     assert (await api.as_user(None).send("GET", "/api", **told)).status == 401
 
 
+async def test_a_token_that_was_seen_goes_no_further(api: Api, attacker: Attacker) -> None:
+    """Whoever a request is passed on to would otherwise have it too."""
+    protocols = f"{SUBPROTOCOL}{encoded(attacker.token.encode())}, v5.channel.k8s.io"
+    shown = {"upgrade": "websocket", "sec-websocket-protocol": protocols, "authorization": f"Bearer {attacker.token}"}
+    request = Request("GET", "/api", "", shown, b"", Peer("127.0.0.1:1"))
+    assert (await api.server.handle(request)).status == 200
+    assert request.headers == {"upgrade": "websocket", "sec-websocket-protocol": "v5.channel.k8s.io"}
+
+
 @pytest.mark.parametrize(
     "authorization", ["Basic {token}", "bearer", "Bearer ", "Bearer  {token}", "{token}", "Token {token}", ""]
 )
@@ -316,7 +325,7 @@ async def test_issuers_that_misbehave(tmp_path: Path, path: str, answer: Any, ca
         keys = IssuerKeys(issuer.url, ca_pem=issuer.ca_pem.encode(), patience_seconds=0.3)
         started = time.monotonic()
         with pytest.raises(RefusedCredential) as refused:
-            await keys.candidates("first")
+            await keys.verify(jws.parse(issuer.token()), None)
         assert time.monotonic() - started < 3
         assert CANARY not in str(refused.value)
         assert CANARY not in "\n".join(f"{record.getMessage()} {record.__dict__}" for record in caplog.records)
@@ -342,12 +351,18 @@ async def test_an_issuer_with_another_certificate_is_not_asked(tmp_path: Path) -
         assert issuer.asked == []
 
 
+async def refusal(keys: IssuerKeys, issuer: Issuer) -> None:
+    with pytest.raises(RefusedCredential):
+        await keys.verify(jws.parse(issuer.token(key=IssuerKey.elliptic("unknown"))), None)
+
+
 async def test_many_tokens_of_an_unknown_key_are_one_fetch(tmp_path: Path) -> None:
     async with running_issuer(tmp_path / "issuer") as issuer:
         keys = IssuerKeys(issuer.url, ca_pem=issuer.ca_pem.encode())
-        found = await asyncio.gather(*(keys.candidates("first") for _ in range(20)))
-        assert all(len(each) == 1 for each in found)
+        await asyncio.gather(*(keys.verify(jws.parse(issuer.token()), None) for _ in range(20)))
         assert issuer.asked.count("/keys") == 1
+        await asyncio.wait_for(asyncio.gather(*(refusal(keys, issuer) for _ in range(20))), 10)
+        assert issuer.asked.count("/keys") == 2
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ from typing import Any
 import orjson
 import pytest
 
+from hardpoint.apiserver.authentication.jwt.issuers import KEYS_SECONDS_MAX, IssuerKeys
 from hardpoint.apiserver.authentication.options import AuthenticationOptions, OidcOptions
+from hardpoint.machinery import jws
 from hardpoint.machinery.messages import Request, Response
 from tests.apiserver.asking import Api
 from tests.apiserver.authentication.accounts import ISSUER, review, who
 from tests.apiserver.authentication.conftest import serving, write_configuration
-from tests.apiserver.authentication.issuer import AUDIENCE, Issuer, SigningKey
+from tests.apiserver.authentication.issuer import AUDIENCE, Issuer, SigningKey, hang, running_issuer
 
 Json = dict[str, Any]
 
@@ -48,6 +50,30 @@ async def test_a_new_key_is_found_when_it_is_first_used(trusting: Api, issuer: I
     assert (await who(trusting, issuer.token(sub="joe")))[1]["username"] == "oidc:joe"
     assert (await who(trusting, old))[0] == 201
     assert issuer.asked.count("/keys") == 2
+
+
+@pytest.mark.parametrize("name", ["first", ""])
+async def test_a_new_key_may_bear_the_old_ones_name_or_none(trusting: Api, issuer: Issuer, name: str) -> None:
+    issuer.keys = [SigningKey.elliptic(name)]
+    assert (await who(trusting, issuer.token()))[0] == 201
+    issuer.keys = [SigningKey.elliptic(name)]
+    assert (await who(trusting, issuer.token(sub="joe")))[0] == 201
+
+
+async def test_old_keys_serve_until_there_are_new_ones(tmp_path: Path) -> None:
+    """An hour later the keys are fetched again, and nobody waits for that: the issuer may be away."""
+    now = 0.0
+    async with running_issuer(tmp_path / "issuer") as issuer:
+        keys = IssuerKeys(issuer.url, ca_pem=issuer.ca_pem.encode(), clock=lambda: now)
+        await keys.verify(jws.parse(issuer.token()), None)
+        now = KEYS_SECONDS_MAX + 1
+        issuer.answers["/keys"] = hang
+        await keys.verify(jws.parse(issuer.token()), None)
+        await keys.close()
+        del issuer.answers["/keys"]
+        await keys.verify(jws.parse(issuer.token()), None)
+        await keys.fetch()
+        assert issuer.asked.count("/keys") == 2
 
 
 async def test_strangers_cannot_make_us_fetch_without_end(trusting: Api, issuer: Issuer) -> None:

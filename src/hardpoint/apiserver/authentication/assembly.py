@@ -49,9 +49,11 @@ def assemble(
     authentication = Authentication(
         list(_by_request(options)), cache, anonymous=_anonymous(options, configuration), audiences=options.audiences
     )
-    if issuers is not None and options.config_file is not None:
-        follow = partial(issuers.follow, options.config_file, authentication.metrics, cache.forget_all)
-        authentication.add_work(follow)
+    if issuers is not None:
+        authentication.add_end(issuers.close)
+        if options.config_file is not None:
+            follow = partial(issuers.follow, options.config_file, authentication.metrics, cache.forget_all)
+            authentication.add_work(follow)
     if webhook is not None:
         authentication.add_end(webhook.close)
     return authentication

@@ -25,6 +25,15 @@ def token_of(headers: Mapping[str, str]) -> str:
     return ""
 
 
+def forget(headers: dict[str, str]) -> None:
+    """Take the token away once it has done its work: nobody behind here needs it, and nobody can pass it on."""
+    headers.pop("authorization", None)
+    asked = headers.get("sec-websocket-protocol")
+    if asked is not None and _SUBPROTOCOL in asked:
+        others = [each.strip() for each in asked.split(",") if not each.strip().startswith(_SUBPROTOCOL)]
+        headers["sec-websocket-protocol"] = ", ".join(others)
+
+
 def from_authorization(said: str) -> str:
     """The token of an Authorization header; "" for other schemes, and for an empty token."""
     scheme, *rest = said.strip().split(" ", 2)

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from contextlib import asynccontextmanager
 from typing import Any
 
+from hardpoint.apiserver.authentication import bearer
 from hardpoint.apiserver.authentication.anonymous import Anonymous
-from hardpoint.apiserver.authentication.bearer import token_of
 from hardpoint.apiserver.authentication.contract import INVALID, AllRefused, RequestAuthenticator, authenticated
 from hardpoint.apiserver.authentication.metrics import AuthenticationMetrics
 from hardpoint.machinery import errors
@@ -78,9 +78,10 @@ class Authentication:
                 self.metrics.succeeded += 1
                 return authenticated(user)
         try:
-            token = token_of(request.headers)
+            token = bearer.token_of(request.headers)
             if token:
                 identified = await self.identify(token, self.audiences)
+                bearer.forget(request.headers)
                 self.metrics.succeeded += 1
                 return identified.user
         except RefusedCredential as refused:

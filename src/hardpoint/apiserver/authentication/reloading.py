@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
@@ -65,9 +65,17 @@ class ConfiguredTokens:
     async def _change(self, wanted: Configuration) -> None:
         if wanted.anonymous != self._anonymous:
             raise ConfigError("anonymous: Forbidden: changed from initial configuration file; restart to change it")
-        keys = self._keys_for(wanted)
-        await asyncio.gather(*(each.fetch() for place, each in keys.items() if place not in self._keys))
+        keys, before = self._keys_for(wanted), self._keys
+        try:
+            await asyncio.gather(*(each.fetch() for place, each in keys.items() if place not in before))
+        except BaseException:
+            await _close(each for place, each in keys.items() if place not in before)
+            raise
         self._install(wanted, keys)
+        await _close(each for place, each in before.items() if place not in keys)
+
+    async def close(self) -> None:
+        await _close(self._keys.values())
 
     def _keys_for(self, wanted: Configuration) -> dict[tuple[str, ...], IssuerKeys]:
         return {_place(part): self._keys.get(_place(part)) or _keys_at(*_place(part)) for part in wanted.jwt}
@@ -76,6 +84,11 @@ class ConfiguredTokens:
         self._keys = keys
         issuers = [Issuer(part, keys[_place(part)], wanted.algorithms, self._now) for part in wanted.jwt]
         self._tokens = JwtTokens(issuers)
+
+
+async def _close(keys: Iterable[IssuerKeys]) -> None:
+    for each in keys:
+        await each.close()
 
 
 def _tell_failure(file: Path, wrong: Exception, metrics: AuthenticationMetrics) -> None:

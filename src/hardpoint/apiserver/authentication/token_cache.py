@@ -19,8 +19,6 @@ SECONDS = 10.0
 ENTRIES_MAX = 32_768
 """Twice the tokens of the largest cluster that Kubernetes supports."""
 
-_Key = tuple[bytes, Sequence[str]]
-
 
 class _Entry(NamedTuple):
     identified: Identified
@@ -43,15 +41,16 @@ class TokenCache:
         self._entries_max = entries_max
         self._clock = clock
         self._secret = os.urandom(32)
-        self._entries: dict[_Key, _Entry] = {}
-        self._resting: dict[str, set[_Key]] = {}
+        self._entries: dict[bytes, _Entry] = {}
+        self._resting: dict[str, set[bytes]] = {}
         """Which entries rest on what."""
         self._forgotten = 0
         """How often something was forgotten: what was being found out meanwhile may be outdated."""
 
     async def identify(self, token: str, audiences: Sequence[str]) -> Identified | None:
-        # The quickest hash there is here; what it makes never leaves this object.
-        key = (sha256(self._secret + token.encode("utf-8", "surrogatepass")).digest(), audiences)
+        # The length in front keeps a token from passing for an audience. What the hash makes never leaves this object.
+        question = "\0".join((str(len(token)), token, *audiences))
+        key = sha256(self._secret + question.encode("utf-8", "surrogatepass")).digest()
         entry = self._entries.get(key)
         if entry is not None and entry.until > self._clock():
             return entry.identified
@@ -75,7 +74,7 @@ class TokenCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _remember(self, key: _Key, identified: Identified) -> None:
+    def _remember(self, key: bytes, identified: Identified) -> None:
         self._drop(key)
         while len(self._entries) >= self._entries_max:
             # The oldest ends first, as all are kept for the same time.
@@ -84,7 +83,7 @@ class TokenCache:
         for name in identified.rests_on:
             self._resting.setdefault(name, set()).add(key)
 
-    def _drop(self, key: _Key) -> None:
+    def _drop(self, key: bytes) -> None:
         entry = self._entries.pop(key, None)
         for name in entry.identified.rests_on if entry is not None else ():
             resting = self._resting.get(name)

@@ -48,7 +48,7 @@ class Issuer:
         now: Callable[[], datetime],
     ) -> None:
         self.url: str = configuration["issuer"]["url"]
-        self.keys = keys
+        self._keys = keys
         self._audiences = frozenset(configuration["issuer"]["audiences"])
         self._mappings = Mappings(configuration)
         self._algorithms = algorithms
@@ -56,11 +56,8 @@ class Issuer:
 
     async def identify(self, signed: Signed) -> Identified:
         """Whose token it is. Raises RefusedCredential."""
-        try:
-            jws.verify(signed, await self.keys.candidates(signed.key_id), self._algorithms)
-        except jws.BadToken as wrong:
-            raise RefusedCredential(f"oidc: verify token: {wrong}") from wrong
         self._check(signed.claims)
+        await self._keys.verify(signed, self._algorithms)
         return Identified(self._mappings.user(signed.claims))
 
     def _check(self, claims: Json) -> None:

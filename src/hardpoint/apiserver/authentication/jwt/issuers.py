@@ -1,8 +1,8 @@
 """An issuer's keys: where they are is in its discovery document, and they change when it likes.
 
-They are fetched when the first token comes, kept, and fetched again when a token names a key that is not among them, or
-when they are an hour old. However many tokens ask for that, one fetch is under way at a time, and only so many happen:
-anybody can write a token that names a key nobody has.
+They are fetched when the first token comes, kept, and fetched again when a token fits none of them, or when they are an
+hour old. However many tokens ask for that, one fetch is under way at a time, and only so many happen: anybody can write
+a token that fits no key.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 
 from hardpoint.client.fetch import PATIENCE_SECONDS, get_json
 from hardpoint.client.transport import BadAnswer, TransportError
-from hardpoint.machinery import jwk
+from hardpoint.machinery import jwk, jws
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.jwk import Key
+from hardpoint.machinery.jws import Signed
 from hardpoint.seams.authentication.contract import RefusedCredential
 
 log = logging.getLogger(__name__)
@@ -54,34 +55,53 @@ class IssuerKeys:
         self._counted_at = clock()
         self._fetching: asyncio.Task[None] | None = None
 
-    async def candidates(self, key_id: str) -> Sequence[Key]:
-        """The keys a token that names this id may be signed with. Raises RefusedCredential if there are none."""
-        is_old = self._clock() - self._fetched_at > KEYS_SECONDS_MAX
-        if is_old or not self._named(key_id):
-            await self._fetch_if_allowed()
-        found = self._named(key_id)
-        if not found:
-            raise RefusedCredential(f"oidc: no key of issuer {self.url} fits the token")
-        return found
+    async def verify(self, signed: Signed, algorithms: Sequence[str] | None) -> None:
+        """Return if one of the issuer's keys signed the token. Raises RefusedCredential."""
+        if self._clock() - self._fetched_at > KEYS_SECONDS_MAX and self._keys:
+            self._begin_if_allowed()  # Old keys serve until there are new ones.
+        # One that does not fit may be older than the key that does, also where both bear the same name.
+        for is_last in (False, True):
+            try:
+                jws.verify(signed, self._named(signed.key_id), algorithms)
+                return
+            except jws.BadToken as wrong:
+                if is_last or not await self._fetch_if_allowed():
+                    raise RefusedCredential(f"oidc: verify token: {wrong}") from wrong
 
     async def fetch(self) -> None:
         """Fetch now, whatever was fetched before. Raises TransportError."""
-        if self._fetching is None:
-            self._fetching = asyncio.create_task(self._fetch(), name=f"keys of {self.url}")
-            self._fetching.add_done_callback(self._fetched)
         # Whoever leaves does not take it away from those who stay.
-        await asyncio.shield(self._fetching)
+        await asyncio.shield(self._begin())
+
+    async def close(self) -> None:
+        """Fetch no more."""
+        if self._fetching is not None:
+            self._fetching.cancel()
+            await asyncio.wait([self._fetching])
 
     def _named(self, key_id: str) -> Sequence[Key]:
         return [key for key in self._keys if key.id == key_id or not key.id] if key_id else self._keys
 
-    async def _fetch_if_allowed(self) -> None:
-        if self._fetching is None and not self._is_allowed():
-            return
+    async def _fetch_if_allowed(self) -> bool:
+        """Whether there may be new keys."""
+        fetching = self._begin_if_allowed()
+        if fetching is None:
+            return False
         try:
-            await self.fetch()
-        except TransportError as failed:
-            log.warning("issuer's keys not fetched", extra={"issuer": self.url, "why": str(failed)})
+            await asyncio.shield(fetching)
+        except TransportError:
+            return False
+        return True
+
+    def _begin_if_allowed(self) -> asyncio.Task[None] | None:
+        return self._begin() if self._fetching is not None or self._is_allowed() else None
+
+    def _begin(self) -> asyncio.Task[None]:
+        """The fetch that is under way, or one that begins now."""
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetch(), name=f"keys of {self.url}")
+            self._fetching.add_done_callback(self._fetched)
+        return self._fetching
 
     def _is_allowed(self) -> bool:
         now = self._clock()
@@ -111,8 +131,9 @@ class IssuerKeys:
 
     def _fetched(self, task: asyncio.Task[None]) -> None:
         self._fetching = None
-        if not task.cancelled():
-            task.exception()  # Looked at here, for all who waited may have left.
+        failed = None if task.cancelled() else task.exception()
+        if failed is not None:
+            log.warning("issuer's keys not fetched", extra={"issuer": self.url, "why": str(failed)})
 
 
 def _usable(told: Any) -> Sequence[Key]:
