@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,11 @@ from hardpoint.authentication import User
 from hardpoint.client.credentials import ANONYMOUS, ClientCertificate, FixedCredentials, Proof
 from hardpoint.client.endpoint import Endpoint
 from hardpoint.client.http import HttpTransport
+from hardpoint.client.tls import client_context
 from hardpoint.client.transport import Answer, TransportError
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.sdk import certificates
+from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.serving import Place, Served, serving
 from tests.client.authority import Authority
 from tests.seams.kubeconfigs import endpoint_of
@@ -33,8 +38,8 @@ def app(name: str = "badges", path: str = "/authenticate") -> App:
 
 
 @asynccontextmanager
-async def running(folder: Path, **options: Any) -> AsyncIterator[tuple[Served, Endpoint]]:
-    async with serving([app()], Place(folder / "pki", port=0, **options)) as served:
+async def running(folder: Path, *, name: str = "", **trust: Any) -> AsyncIterator[tuple[Served, Endpoint]]:
+    async with serving([app()], Trust(folder / "pki", (name,), **trust), Place(port=0, name=name)) as served:
         (guest,) = served.guests.values()
         yield served, endpoint_of(served.config(guest), folder)
 
@@ -101,10 +106,10 @@ async def test_the_next_start_keeps_certificates_and_keys_are_private(tmp_path: 
 
 async def test_titles_tell_guests_of_one_seam_apart(tmp_path: Path) -> None:
     apps = [app(), app("other", "/other/path")]
-    async with serving(apps, Place(tmp_path / "pki", port=0)) as served:
+    async with serving(apps, Trust(tmp_path / "pki"), Place(port=0)) as served:
         assert set(served.guests) == {"authentication-authenticate", "authentication-other-path"}
     with pytest.raises(ConfigError, match=r"is served at /authenticate, where .*test_serving.py:\d+ is"):
-        async with serving([app(), app("other")], Place(tmp_path / "pki", port=0)):
+        async with serving([app(), app("other")], Trust(tmp_path / "pki"), Place(port=0)):
             pass
 
 
@@ -112,7 +117,7 @@ async def test_a_port_that_is_taken(tmp_path: Path) -> None:
     async with running(tmp_path) as (served, _):
         port = int(served.address.rpartition(":")[2])
         with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1 port {port}"):
-            async with serving([app()], Place(tmp_path / "pki", port=port)):
+            async with serving([app()], Trust(tmp_path / "pki"), Place(port=port)):
                 pass
 
 
@@ -121,3 +126,36 @@ async def test_a_server_has_the_name_the_cluster_calls_it_by(tmp_path: Path) -> 
         assert served.address.startswith("https://badges.example.com:")
         here = replace(endpoint, host="127.0.0.1", tls_server_name="badges.example.com")
         assert (await asked(here)).status == 405
+
+
+async def test_certificates_are_renewed_under_way_and_whoever_wrote_them_down_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificates, "RENEWAL_LOOK_SECONDS", 0.01)
+    now = datetime.now(UTC) - timedelta(days=340)
+    told: asyncio.Queue[Served] = asyncio.Queue()
+    trust = Trust(tmp_path / "pki")
+    async with serving([app()], trust, Place(port=0), renewed=told.put_nowait, now=lambda: now) as served:
+        (guest,) = served.guests.values()
+        before = endpoint_of(served.config(guest), tmp_path)
+        first = await _shown(before)
+        now = datetime.now(UTC)
+        async with asyncio.timeout(10):
+            assert await told.get() is served
+        after = endpoint_of(served.config(guest), tmp_path)
+        second = await _shown(after)
+        assert first != second
+        assert (await before.credentials.proof()).certificate != (await after.credentials.proof()).certificate
+        assert (await asked(before)).status == 405
+    assert told.empty()
+
+
+async def _shown(endpoint: Endpoint) -> bytes:
+    """The certificate that the server shows."""
+    proof = await endpoint.credentials.proof()
+    context = client_context(endpoint, proof.certificate)
+    _, writer = await asyncio.open_connection(endpoint.host, endpoint.port, ssl=context)
+    found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    writer.close()
+    await writer.wait_closed()
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from hardpoint.cli import options, printing
 from hardpoint.machinery.errors import ConfigError
 
 if TYPE_CHECKING:
+    from hardpoint.sdk.certificates import Trust
     from hardpoint.sdk.loading import Loaded
     from hardpoint.sdk.serving import Place, Served
 
@@ -81,8 +83,9 @@ def command(
     Webhooks are served over TLS to callers with a certificate, which --write-config writes down for a cluster. It runs
     until Ctrl-C.
     """
-    from hardpoint.cli import logs, serving
+    from hardpoint.cli import logs
     from hardpoint.datadir import default_data_dir
+    from hardpoint.sdk.certificates import Trust
     from hardpoint.sdk.loading import load
     from hardpoint.sdk.serving import Place
 
@@ -91,64 +94,74 @@ def command(
     loaded = [load(target) for target in targets]
     if not any(one.app.webhooks for one in loaded):
         raise ConfigError(_nothing_to_run(targets, loaded))
-    place = Place(
+    trust = Trust(
         directory=cert_dir or default_data_dir().parent / "apps" / loaded[0].app.name,
-        host=bind_address,
-        port=port,
-        name=hostname,
+        names=(bind_address, hostname),
         certificate=tls_cert_file,
         key=tls_private_key_file,
         client_ca=client_ca_file,
         admits_anyone=allow_any_client,
     )
     logs.to_stderr()
-    serving.run_until_stopped(
-        lambda: _running(targets, loaded, place, dev=dev), lambda served: _announce(served, write_config)
-    )
+    _Run(targets, loaded, trust, Place(bind_address, port, hostname), write_config, dev).until_stopped()
 
 
-@asynccontextmanager
-async def _running(targets: tuple[str, ...], loaded: list[Loaded], place: Place, *, dev: bool) -> AsyncIterator[Served]:
-    import asyncio
+@dataclass(slots=True)
+class _Run:
+    """One run, until it is stopped."""
 
-    from hardpoint.sdk.reloading import reload_on_save
-    from hardpoint.sdk.serving import serving
+    targets: tuple[str, ...]
+    loaded: list[Loaded]
+    trust: Trust
+    place: Place
+    write_config: Path | None
+    dev: bool
 
-    async with serving([one.app for one in loaded], place) as served:
-        if not dev:
-            yield served
-            return
-        reloading = asyncio.create_task(reload_on_save(targets, loaded, served.replace), name="reload on save")
-        try:
-            yield served
-        finally:
-            reloading.cancel()
+    def until_stopped(self) -> None:
+        from hardpoint.cli import serving
 
+        serving.run_until_stopped(self._running, self._announce)
 
-def _announce(served: Served, write_config: Path | None) -> None:
-    """Say where the webhooks are. The files are written first: whoever reads an address can use them."""
-    hints = ["--write-config DIR writes the files that tell an API server of it."]
-    if write_config is not None:
-        written = _write_configs(served, write_config)
-        hints = [
-            f"Tell an API server of it with {guest.flag} {written[title]}" for title, guest in served.guests.items()
-        ]
-    printing.print_aligned({title: served.url(guest) for title, guest in served.guests.items()})
-    sys.stdout.flush()
-    for hint in hints:
-        click.echo(hint, err=True)
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[Served]:
+        import asyncio
 
+        from hardpoint.sdk.reloading import reload_on_save
+        from hardpoint.sdk.serving import serving
 
-def _write_configs(served: Served, folder: Path) -> dict[str, Path]:
-    from hardpoint.machinery import yamltext
-    from hardpoint.serving.certificates import replace_privately
+        apps = [one.app for one in self.loaded]
+        async with serving(apps, self.trust, self.place, renewed=self._write_configs) as served:
+            if not self.dev:
+                yield served
+                return
+            reloading = asyncio.create_task(reload_on_save(self.targets, self.loaded, served.replace), name="reload")
+            try:
+                yield served
+            finally:
+                reloading.cancel()
+                await asyncio.wait([reloading])
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    files = {}
-    for title, guest in served.guests.items():
-        files[title] = folder / f"{title}.yaml"
-        replace_privately(files[title], yamltext.encode(served.config(guest)))
-    return files
+    def _announce(self, served: Served) -> None:
+        """Say where the webhooks are. The files are written first: whoever reads an address can use them."""
+        written = self._write_configs(served)
+        printing.print_aligned({title: served.url(guest) for title, guest in served.guests.items()})
+        sys.stdout.flush()
+        for title, file in written.items():
+            click.echo(f"Tell an API server of it with {served.guests[title].flag} {file}", err=True)
+        if not written:
+            click.echo("--write-config DIR writes the files that tell an API server of it.", err=True)
+
+    def _write_configs(self, served: Served) -> dict[str, Path]:
+        from hardpoint.machinery import yamltext
+        from hardpoint.serving.certificates import replace_privately
+
+        if self.write_config is None:
+            return {}
+        self.write_config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files = {title: self.write_config / f"{title}.yaml" for title in served.guests}
+        for title, file in files.items():
+            replace_privately(file, yamltext.encode(served.config(served.guests[title])))
+        return files
 
 
 def _nothing_to_run(targets: tuple[str, ...], loaded: list[Loaded]) -> str:

@@ -18,6 +18,7 @@ from hardpoint.machinery import yamltext
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.runtime.promises import Finding, Promises
 from hardpoint.runtime.webhookpromises import Caller
+from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.loading import load
 from hardpoint.sdk.serving import Place, serving
 from hardpoint.seams.audit import check as audit
@@ -80,7 +81,7 @@ async def _reached(seam: str, target: str, access: Access) -> AsyncIterator[list
             has = ", ".join(sorted({guest.seam for guest in app.webhooks.values()})) or "none"
             raise ConfigError(f"{target} has no guest for the seam {seam} (it has: {has})")
         with tempfile.TemporaryDirectory(prefix="hardpoint-check-") as folder:
-            async with serving([app], Place(Path(folder) / "pki", port=0)) as served:
+            async with serving([app], Trust(Path(folder) / "pki"), Place(port=0)) as served:
                 configs = [served.config(guest) for guest in served.guests.values() if guest.seam == seam]
                 yield [_endpoint(config, Path(folder)) for config in configs]
 

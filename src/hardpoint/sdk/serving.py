@@ -1,8 +1,6 @@
-"""Serving the webhooks of Apps: over TLS, with certificates of their own, to those who show one that is known.
+"""Serving the webhooks of Apps over TLS, and the files that tell an API server where they are.
 
-A folder holds four pairs: an authority for servers and this server's certificate, and an authority for callers and the
-certificate that a cluster shows. They are issued when missing and renewed while the server runs. Whoever has no
-certificate of the callers' authority does not get as far as HTTP.
+Whoever shows no certificate of the callers' authority does not get as far as HTTP; `certificates.py` knows which one.
 """
 
 from __future__ import annotations
@@ -10,64 +8,50 @@ from __future__ import annotations
 import asyncio
 import base64
 import errno
-import logging
 import socket
-import ssl
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.sdk.app import App, WebhookGuest
+from hardpoint.sdk.certificates import ANY_ADDRESS, Now, Trust
 from hardpoint.serving import Limits, bind, serve
-from hardpoint.serving.certificates import AUTHORITY_DAYS, Pki, Wanted, ensure
-from hardpoint.serving.tls import serving_context
+from hardpoint.serving.certificates import Pki
 from hardpoint.serving.webhooks import BODY_BYTES_MAX, Webhooks
 
-log = logging.getLogger(__name__)
-
 DEFAULT_PORT = 9443
-RENEWAL_LOOK_SECONDS = 3600.0
 CONNECTIONS_MAX = 1000
-
-Now = Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to listen, and whom to let in."""
+    """Where to listen."""
 
-    directory: Path
-    """For the certificates; its owner's alone."""
     host: str = "127.0.0.1"
     port: int | None = None
     """None: 9443 if it is free, else any."""
     name: str = ""
-    """What the cluster calls this server, if not by its address."""
-    certificate: Path | None = None
-    key: Path | None = None
-    """The server's own certificate and key, in place of those that are issued."""
-    client_ca: Path | None = None
-    """Whose certificates callers must show, in place of the folder's authority."""
-    admits_anyone: bool = False
-    """Whether callers without a certificate are let in. They can ask whose token any token is."""
+    """What the cluster calls this server, if not by its address; its certificate must have that name."""
 
 
 class Served:
     """A running server of webhooks."""
 
-    def __init__(self, apps: Sequence[App], place: Place, pki: Pki) -> None:
-        self._place = place
-        self._pki = pki
+    address: str
+    """Where it listens, as the cluster calls it."""
+
+    def __init__(self, apps: Sequence[App], trust: Trust, pki: Pki) -> None:
         self.webhooks = Webhooks(())
         self.guests: dict[str, WebhookGuest] = {}
         """By title: the seam's name, with the path where there are several of one seam."""
+        self._trust = trust
+        self._pki = pki
         self.replace(apps)
-        self.address = ""
 
     def replace(self, apps: Sequence[App]) -> None:
         """Serve these Apps from now on. Raises ConfigError if two of them want one path."""
@@ -79,11 +63,10 @@ class Served:
 
     def config(self, guest: WebhookGuest) -> dict[str, Any]:
         """The kubeconfig-format document that tells an API server where the guest is and what to show it."""
-        cluster = {"server": self.url(guest)}
-        if self._place.certificate is None:
+        cluster, user = {"server": self.url(guest)}, {}
+        if self._trust.certificate is None:
             cluster["certificate-authority-data"] = _base64(self._pki.certificate("server-ca"))
-        user = {}
-        if self._place.client_ca is None and not self._place.admits_anyone:
+        if self._trust.client_ca is None and not self._trust.admits_anyone:
             user["client-certificate-data"] = _base64(self._pki.certificate("caller"))
             user["client-key-data"] = _base64(self._pki.key("caller"))
         name = guest.seam
@@ -98,25 +81,34 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(apps: Sequence[App], place: Place, *, now: Now = lambda: datetime.now(UTC)) -> AsyncIterator[Served]:
-    """Serve the webhooks of `apps` until left. Raises ConfigError."""
-    wanted = _wanted(place)
-    pki = ensure(place.directory, wanted, now())
-    served = Served(apps, place, pki)
-    context = _context(place, pki)
+async def serving(
+    apps: Sequence[App],
+    trust: Trust,
+    place: Place,
+    *,
+    renewed: Callable[[Served], object] = lambda served: None,
+    now: Now = lambda: datetime.now(UTC),
+) -> AsyncIterator[Served]:
+    """Serve the webhooks of `apps` until left; `renewed` is told when configs hold new certificates.
+
+    Raises ConfigError.
+    """
+    pki = trust.ensured(now())
+    context = trust.context(pki)
+    served = Served(apps, trust, pki)
     bound = _bind(place.host, place.port)
     served.address = _address(place, bound.getsockname()[1])
-    limits = replace(
-        Limits(),
+    limits = Limits(
         body_bytes_max=max((guest.body_bytes_max for guest in served.guests.values()), default=BODY_BYTES_MAX),
         connections_max=CONNECTIONS_MAX,
     )
     async with await serve(served.webhooks.handle, bound=bound, ssl_context=context, limits=limits):
-        renewing = asyncio.create_task(_renew(place, wanted, context, now), name="certificate renewal")
+        fresh = asyncio.create_task(trust.keep_fresh(context, now, lambda: renewed(served)), name="certificates")
         try:
             yield served
         finally:
-            renewing.cancel()
+            fresh.cancel()
+            await asyncio.wait([fresh])
 
 
 def _guests(apps: Iterable[App]) -> dict[str, WebhookGuest]:
@@ -134,41 +126,6 @@ def _guests(apps: Iterable[App]) -> dict[str, WebhookGuest]:
     }
 
 
-def _wanted(place: Place) -> tuple[Wanted, ...]:
-    names = ("localhost", "127.0.0.1", "::1", socket.gethostname(), place.host, place.name)
-    usable = tuple(dict.fromkeys(name for name in names if name and name.isascii() and name not in ("0.0.0.0", "::")))  # noqa: S104 Addresses that are no names.
-    return (
-        Wanted("server-ca", "server-ca", "hardpoint-webhook-server-ca", "authority", AUTHORITY_DAYS),
-        Wanted("caller-ca", "caller-ca", "hardpoint-webhook-caller-ca", "authority", AUTHORITY_DAYS),
-        Wanted("server", "server-ca", "hardpoint-webhook", "server", names=usable),
-        Wanted("caller", "caller-ca", "hardpoint-webhook-caller", "client"),
-    )
-
-
-def _context(place: Place, pki: Pki) -> ssl.SSLContext:
-    if (place.certificate is None) != (place.key is None):
-        raise ConfigError("a server certificate and its key go together")
-    certificate, key = place.certificate or pki.certificate("server"), place.key or pki.key("server")
-    client_ca = None if place.admits_anyone else place.client_ca or pki.certificate("caller-ca")
-    context = serving_context(certificate, key, client_ca)
-    if client_ca is not None:
-        context.verify_mode = ssl.CERT_REQUIRED
-    return context
-
-
-async def _renew(place: Place, wanted: Sequence[Wanted], context: ssl.SSLContext, now: Now) -> None:
-    """Look now and then whether a certificate is due. New connections then see the new one; open ones go on."""
-    if place.certificate is not None:
-        return
-    while True:
-        await asyncio.sleep(RENEWAL_LOOK_SECONDS)
-        try:
-            pki = ensure(place.directory, wanted, now())
-            context.load_cert_chain(pki.certificate("server"), pki.key("server"))
-        except (ConfigError, OSError) as failed:
-            log.error("certificates not renewed", extra={"error": str(failed)})
-
-
 def _bind(host: str, port: int | None) -> socket.socket:
     try:
         return bind(host, DEFAULT_PORT if port is None else port)
@@ -179,7 +136,7 @@ def _bind(host: str, port: int | None) -> socket.socket:
 
 
 def _address(place: Place, port: int) -> str:
-    host = place.name or {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(place.host, place.host)  # noqa: S104 A table's key.
+    host = place.name or ANY_ADDRESS.get(place.host, place.host)
     return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
 
 

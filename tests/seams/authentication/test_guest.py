@@ -13,6 +13,7 @@ from hardpoint import App
 from hardpoint.authentication import Identified, User
 from hardpoint.client.webhook import Webhook
 from hardpoint.machinery.errors import ApiError, ConfigError
+from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.serving import Place, serving
 from hardpoint.seams.authentication.guest import NOT_CHECKED, AuthenticatorGuest
 from hardpoint.seams.authentication.host import WebhookAuthenticator
@@ -150,7 +151,7 @@ def test_a_function_that_cannot_be_asked_is_refused_when_it_is_registered(functi
 async def test_host_and_guest_over_real_tls(tmp_path: Path) -> None:
     app = App("badges")
     app.authenticator(known)
-    async with serving([app], Place(tmp_path / "pki", port=0)) as served:
+    async with serving([app], Trust(tmp_path / "pki"), Place(port=0)) as served:
         (guest,) = served.guests.values()
         endpoint = endpoint_of(served.config(guest), tmp_path)
         authenticator = WebhookAuthenticator(Webhook("authentication", endpoint))

@@ -12,6 +12,7 @@ from hardpoint.authorization import AccessRequest, Allowed, Denied, NoOpinion, V
 from hardpoint.client.webhook import Webhook
 from hardpoint.machinery.errors import ApiError, ConfigError, Unavailable
 from hardpoint.runtime.authored import AuthorFailed
+from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.serving import Place, serving
 from hardpoint.seams.authorization.guest import AuthorizerGuest
 from hardpoint.seams.authorization.host import WebhookReviewer
@@ -144,7 +145,7 @@ async def test_host_and_guest_over_real_tls_and_a_failing_function_is_no_answer(
             raise RuntimeError("out of order")
         return Allowed("dev") if "dev" in request.groups else NoOpinion()
 
-    async with serving([app], Place(tmp_path / "pki", port=0)) as served:
+    async with serving([app], Trust(tmp_path / "pki"), Place(port=0)) as served:
         (guest,) = served.guests.values()
         webhook = Webhook("authorization", endpoint_of(served.config(guest), tmp_path))
         reviewer = WebhookReviewer(webhook, waits=AT_ONCE)
