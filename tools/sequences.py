@@ -88,7 +88,7 @@ def read(file: Path) -> list[list[Step]]:
 
 def _sequence(line: Json) -> list[Step]:
     pairs = enumerate(zip(line["steps"], line["answers"], strict=True))
-    return [Step(line["seed"], number, *step, answer=answer) for number, (step, answer) in pairs]
+    return [Step(line["seed"], number, *[*step, answer]) for number, (step, answer) in pairs]
 
 
 async def replay(client: Client, sequences: Iterable[Sequence[Step]]) -> list[Compared]:
