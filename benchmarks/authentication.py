@@ -28,13 +28,13 @@ def request(peer: Peer, **headers: str) -> Request:
 
 
 async def microseconds(work: Callable[[], Awaitable[object]], rounds: int = ROUNDS) -> float:
-    """The best of five rounds: what others do on this machine only adds."""
+    """The best of many short rounds: what others do on this machine only adds."""
     best = float("inf")
-    for _ in range(5):
+    for _ in range(100):
         started = time.perf_counter()
-        for _ in range(rounds // 5):
+        for _ in range(rounds // 100):
             await work()
-        best = min(best, (time.perf_counter() - started) / (rounds // 5))
+        best = min(best, (time.perf_counter() - started) / (rounds // 100))
     return best * 1e6
 
 

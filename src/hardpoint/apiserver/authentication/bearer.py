@@ -36,8 +36,8 @@ def forget(headers: dict[str, str]) -> None:
 
 def from_authorization(said: str) -> str:
     """The token of an Authorization header; "" for other schemes, and for an empty token."""
-    scheme, *rest = said.strip().split(" ", 2)
-    return rest[0] if rest and scheme.lower() == "bearer" else ""
+    said = said.strip()
+    return said[7:].partition(" ")[0] if said[:7].lower() == "bearer " else ""
 
 
 def _from_subprotocols(asked: str) -> str:
