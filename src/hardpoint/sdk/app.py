@@ -27,6 +27,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 _OWN_PATHS = HEALTH | {"/metrics"}
 
+F = TypeVar("F")
 A = TypeVar("A", bound=Authenticator)
 Z = TypeVar("Z", bound=Authorizer)
 S = TypeVar("S", bound=AuditSink)
@@ -68,12 +69,9 @@ class App:
 
         It takes the token; if it takes a second argument, also the audiences that were asked for.
         """
-
-        def register(function: A) -> A:
-            self._add(AuthenticatorGuest(function, path=path))
-            return function
-
-        self._check_path("@app.authenticator", path)
+        register: Callable[[A], A] = self._registering(
+            "@app.authenticator", path, lambda function: AuthenticatorGuest(function, path=path)
+        )
         return register if function is None else register(function)
 
     @overload
@@ -82,12 +80,9 @@ class App:
     def authorizer(self, /, *, path: str = ...) -> Callable[[Z], Z]: ...
     def authorizer(self, function: Z | None = None, /, *, path: str = "/authorize") -> Z | Callable[[Z], Z]:
         """A function that decides whether somebody may do something: Allowed(), Denied() or NoOpinion()."""
-
-        def register(function: Z) -> Z:
-            self._add(AuthorizerGuest(function, path=path))
-            return function
-
-        self._check_path("@app.authorizer", path)
+        register: Callable[[Z], Z] = self._registering(
+            "@app.authorizer", path, lambda function: AuthorizerGuest(function, path=path)
+        )
         return register if function is None else register(function)
 
     @overload
@@ -96,12 +91,9 @@ class App:
     def audit_sink(self, /, *, path: str = ...) -> Callable[[S], S]: ...
     def audit_sink(self, function: S | None = None, /, *, path: str = "/audit") -> S | Callable[[S], S]:
         """A function that is told what was asked of the cluster, in batches; each event at least once."""
-
-        def register(function: S) -> S:
-            self._add(AuditSinkGuest(function, path=path))
-            return function
-
-        self._check_path("@app.audit_sink", path)
+        register: Callable[[S], S] = self._registering(
+            "@app.audit_sink", path, lambda function: AuditSinkGuest(function, path=path)
+        )
         return register if function is None else register(function)
 
     def credential(self, function: C, /) -> C:
@@ -112,15 +104,20 @@ class App:
         self.credential_plugin = guest
         return function
 
-    def _check_path(self, decorator: str, path: str) -> None:
+    def _registering(self, decorator: str, path: str, guest_of: Callable[[F], WebhookGuest]) -> Callable[[F], F]:
+        """What makes a guest of a function and keeps it at `path`."""
         if not isinstance(path, str) or not _PATH.fullmatch(path) or path in _OWN_PATHS:
             raise ConfigError(f"{_caller()}: {decorator}: path={path!r} must be a path of its own, such as /badges")
 
-    def _add(self, guest: WebhookGuest) -> None:
-        there = self.webhooks.get(guest.path)
-        if there is not None:
-            raise guest.function.wrong(f"is served at {guest.path}, where {there.function.place} is; give it a path=")
-        self.webhooks[guest.path] = guest
+        def register(function: F) -> F:
+            guest = guest_of(function)
+            there = self.webhooks.get(path)
+            if there is not None:
+                raise guest.function.wrong(f"is served at {path}, where {there.function.place} is; give it a path=")
+            self.webhooks[path] = guest
+            return function
+
+        return register
 
 
 def _caller() -> str:
