@@ -29,9 +29,9 @@ async def served(modes: str) -> AsyncIterator[Api]:
     ("modes", "user", "path", "status"),
     [
         ("AlwaysAllow", BOB, "/api/v1/secrets", 200),
-        ("AlwaysAllow", None, "/api/v1/secrets", 403),
-        ("AlwaysAllow", None, "/version", 403),
-        ("RBAC,AlwaysAllow", None, "/version", 200),
+        ("AlwaysAllow", None, "/api/v1/secrets", 401),
+        ("AlwaysAllow", None, "/version", 401),
+        ("RBAC,AlwaysAllow", None, "/version", 401),
         ("AlwaysDeny", BOB, "/version", 403),
         ("AlwaysDeny", User("admin", ("system:masters",)), "/api/v1/secrets", 200),
         ("RBAC", NODE, "/api/v1/services", 403),

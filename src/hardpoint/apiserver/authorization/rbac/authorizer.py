@@ -47,10 +47,10 @@ class Rbac:
         self._followers = [
             Follower(hub, store, GROUP, plural, listener)
             for plural, listener in (
-                ("roles", self._put_role),
-                ("clusterroles", self._put_role),
-                ("rolebindings", self._put_binding),
-                ("clusterrolebindings", self._put_binding),
+                ("roles", self.saw_role),
+                ("clusterroles", self.saw_role),
+                ("rolebindings", self.saw_binding),
+                ("clusterrolebindings", self.saw_binding),
             )
         ]
 
@@ -88,6 +88,19 @@ class Rbac:
         newest = await self._store.revision()
         await self._hub.wait_until_reached(newest, seconds=NEWEST_SECONDS)
 
+    def saw_role(self, namespace: str, name: str, obj: Json | None) -> None:
+        """A Role, or without a namespace a ClusterRole, is new, other than before, or gone."""
+        self._permissions.put((namespace, name), None if obj is None else obj.get("rules") or ())
+        self._notice((namespace, name))
+
+    def saw_binding(self, namespace: str, name: str, obj: Json | None) -> None:
+        """A RoleBinding, or without a namespace a ClusterRoleBinding, is new, other than before, or gone."""
+        new = None if obj is None else Binding.of(namespace, name, obj)
+        old = self._holders.put((namespace, name), new)
+        for binding in (old, new):
+            if binding is not None:
+                self._notice(binding.role)
+
     def _allowed(self, question: Question) -> Decision | None:
         target = question.target
         held = self._holders.held_by(question.user, target.namespace)
@@ -121,17 +134,6 @@ class Rbac:
                 return decision
         unfounded = self.unfounded_bindings(question.user, question.target.namespace)
         return Decision(Opinion.NONE, f"RBAC: {together(_told(unfounded))}") if unfounded else NO_OPINION
-
-    def _put_role(self, namespace: str, name: str, obj: Json | None) -> None:
-        self._permissions.put((namespace, name), None if obj is None else obj.get("rules") or ())
-        self._notice((namespace, name))
-
-    def _put_binding(self, namespace: str, name: str, obj: Json | None) -> None:
-        new = None if obj is None else Binding.of(namespace, name, obj)
-        old = self._holders.put((namespace, name), new)
-        for binding in (old, new):
-            if binding is not None:
-                self._notice(binding.role)
 
     def _notice(self, role: RoleKey) -> None:
         """A role, or a binding of it, came or went."""
