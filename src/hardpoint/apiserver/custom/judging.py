@@ -12,10 +12,9 @@ Json = dict[str, Any]
 
 
 def judged(definition: Json, others: Iterable[Json], now: str) -> Json:
-    """A copy of the definition with what becomes of it, given the others of its group."""
-    new = deepcopy(definition)
+    """The definition with a status of its own that says what becomes of it, given the others of its group."""
     accepted, condition = names.accept(definition, others)
-    new.setdefault("status", {})["acceptedNames"] = accepted
+    new = {**definition, "status": {**deepcopy(definition.get("status") or {}), "acceptedNames": accepted}}
     conditions.put(new, condition, now)
     if not conditions.is_true(definition, "Established"):
         established = conditions.established(definition) if condition.status == "True" else conditions.NOT_ACCEPTED

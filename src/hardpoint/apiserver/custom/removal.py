@@ -78,7 +78,7 @@ class Removal:
         await self._write(definition, end, is_done=True)
 
     async def _write(self, definition: Json, condition: Condition, *, is_done: bool = False) -> None:
-        changed = deepcopy(definition)
+        changed = {**definition, **deepcopy({part: definition[part] for part in ("metadata", "status")})}
         conditions.put(changed, condition, self._now())
         if is_done:
             changed["metadata"]["finalizers"].remove(conditions.CLEANUP)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hardpoint.machinery.structural.equality import is_equal
+from hardpoint.machinery.sameness import is_same
 from hardpoint.machinery.structural.keywords import LIST_MAP_KEYS, LIST_TYPE
 
 Json = dict[str, Any]
@@ -24,7 +24,7 @@ class Before:
     value: Any = _UNKNOWN
 
     def is_unchanged(self, value: Any) -> bool:
-        return self.value is not _UNKNOWN and is_equal(self.value, value)
+        return self.value is not _UNKNOWN and is_same(self.value, value)
 
     def field(self, name: str, within: str) -> Before:
         """What a field was; `within` is the name of the object it is in. A kind is never what it was."""
@@ -41,7 +41,7 @@ class Before:
         keys = schema.get(LIST_MAP_KEYS) or ()
         wanted = [item.get(key) for key in keys]
         for old in self.value:
-            if isinstance(old, dict) and is_equal([old.get(key) for key in keys], wanted):
+            if isinstance(old, dict) and is_same([old.get(key) for key in keys], wanted):
                 return Before(old)
         return NOTHING
 

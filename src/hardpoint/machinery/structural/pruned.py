@@ -6,9 +6,10 @@ Pruners are all about speed: they copy what they look into, know no paths and on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from hardpoint.machinery.shapes.refusals import TypeMismatch
 from hardpoint.machinery.structural import embedded
 from hardpoint.machinery.structural.keywords import EMBEDDED, PRESERVE, RESOURCE_FIELDS
 
@@ -16,6 +17,8 @@ Json = dict[str, Any]
 Pruner = Callable[[Any, list[str]], Any]
 """From a value to a copy without what does not belong; every unknown field leaves a mark in the list."""
 
+DEPTH_MAX = 200
+TOO_DEEP = "exceeded max depth"
 # What a float tells apart from its neighbours, and what Go's integers hold.
 _EXACT_MAX = float(2**53 - 1)
 _INTEGER_MAX = 2**63 - 1
@@ -120,7 +123,19 @@ def _drops_null(schema: Json) -> bool:
 
 
 def _as_it_is(value: Any, _: list[str]) -> Any:
+    """What has no schema stays, if it does not nest deeper than those who will have to walk it can."""
+    level, depth = [value], 0
+    while level := [item for part in level for item in _parts(part)]:
+        depth += 1
+        if depth > DEPTH_MAX:
+            raise TypeMismatch(TOO_DEEP)
     return value
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if value.__class__ is dict:
+        return value.values()
+    return value if value.__class__ is list else ()
 
 
 def _nothing(value: Any, strange: list[str]) -> Any:

@@ -22,7 +22,6 @@ Json = dict[str, Any]
 
 NEVER = 1 << 62
 """A revision that no store reaches."""
-_TOO_DEEP = "exceeded max depth"
 _OPEN: Json = {"type": "object", PRESERVE: True}
 
 
@@ -77,7 +76,7 @@ class Structure:
         except TypeMismatch as wrong:
             raise TypeMismatch(embedded.refusal(self.schema, value) or str(wrong)) from None
         except RecursionError:
-            raise TypeMismatch(_TOO_DEEP) from None
+            raise TypeMismatch(pruned.TOO_DEEP) from None
         obj["metadata"] = metadata.object
         return Decoded(obj, self.unknown_fields(value) if strange or metadata.unknown else [])
 

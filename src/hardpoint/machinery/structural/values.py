@@ -11,8 +11,8 @@ from math import inf
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError, invalid, number_as_go
+from hardpoint.machinery.sameness import is_same
 from hardpoint.machinery.structural import formats
-from hardpoint.machinery.structural.equality import is_equal
 from hardpoint.machinery.structural.keywords import INT_OR_STRING
 
 Json = dict[str, Any]
@@ -56,7 +56,7 @@ def enum_check(enum: Sequence[Any]) -> Callable[[Any], bool]:
             return value in texts
         if value.__class__ is int or value.__class__ is float:
             return any((int(value) if isinstance(each, int) else float(value)) == each for each in numbers)
-        return any(is_equal(each, value) for each in rest)
+        return any(is_same(each, value) for each in rest)
 
     return is_listed
 

@@ -13,14 +13,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hardpoint.machinery import names
-from hardpoint.machinery.fielderrors import FieldError, at, invalid, required
+from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, required
 from hardpoint.machinery.validation import apiextensions_parts as parts
-from hardpoint.machinery.validation import apiextensions_schema, rules
+from hardpoint.machinery.validation import apiextensions_schema, apiextensions_structural, rules
 from hardpoint.machinery.validation.apiextensions_view import versions_as_go
 
 Json = dict[str, Any]
 
 DEPRECATION_WARNING_LENGTH_MAX = 256
+SCHEMA_DEPTH_MAX = 100
 APPROVED = "api-approved.kubernetes.io"
 APPROVAL_HELP = "see https://github.com/kubernetes/enhancements/pull/1111"
 
@@ -49,6 +50,8 @@ def _hoisted(spec: Json) -> _Hoisted:
 
 
 def _on_create(obj: Json) -> list[FieldError]:
+    if deep := _too_deep(obj["spec"]):
+        return deep
     found = _fixed_name(obj)
     found += _spec(obj["spec"], established_ca=False)
     found += _status(obj)
@@ -58,6 +61,8 @@ def _on_create(obj: Json) -> list[FieldError]:
 
 def _on_update(obj: Json, old: Json) -> list[FieldError]:
     spec, old_spec = obj["spec"], old["spec"]
+    if deep := _too_deep(spec):
+        return deep
     is_established = any(
         condition.get("type") == "Established" and condition.get("status") == "True"
         for condition in old.get("status", {}).get("conditions") or ()
@@ -71,6 +76,25 @@ def _on_update(obj: Json, old: Json) -> list[FieldError]:
     found += _status(obj)
     found += _approval(obj, old)
     return found + _preserve_unknown_fields(obj, old)
+
+
+def _too_deep(spec: Json) -> list[FieldError]:
+    """kube-apiserver has no such limit; but whoever walks a schema, and that is nearly everybody, has a stack."""
+    detail = f"must not nest deeper than {SCHEMA_DEPTH_MAX} levels"
+    return [
+        forbidden(f"spec.versions[{index}].schema.openAPIV3Schema", detail)
+        for index, version in enumerate(spec.get("versions") or ())
+        if _depth((version.get("schema") or {}).get("openAPIV3Schema")) > SCHEMA_DEPTH_MAX
+    ]
+
+
+def _depth(schema: Any) -> int:
+    """How many schemas stand inside one another, at most, counting no further than the limit asks."""
+    level, depth = [schema] if isinstance(schema, dict) else [], 0
+    while level and depth <= SCHEMA_DEPTH_MAX:
+        depth += 1
+        level = [child for each in level for child in apiextensions_structural.children(each)]
+    return depth
 
 
 def _fixed_name(obj: Json) -> list[FieldError]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, required
+from hardpoint.machinery.structural import patterns
 
 Json = dict[str, Any]
 Level = Literal["root", "item", "field"]
@@ -52,10 +53,11 @@ def is_convertible(schema: Json) -> bool:
     """Whether the schema has a structural form at all."""
     if any(schema.get(keyword) for keyword in UNSUPPORTED) or schema.get("type") == "null":
         return False
-    return not isinstance(schema.get("items"), list) and all(is_convertible(child) for child in _children(schema))
+    return not isinstance(schema.get("items"), list) and all(is_convertible(child) for child in children(schema))
 
 
-def _children(schema: Json) -> Iterator[Json]:
+def children(schema: Json) -> Iterator[Json]:
+    """Every schema that stands in this one."""
     yield from schema.get("properties", {}).values()
     for keyword in ("items", "additionalProperties", "not"):
         if isinstance(schema.get(keyword), dict):
@@ -164,7 +166,7 @@ def _below_logic(path: str, schema: Json, *, skips_any_of: bool) -> list[FieldEr
     if "not" in schema:
         found += _branch(f"{path}.not", schema["not"])
     pattern = schema.get("pattern", "")
-    if pattern and (problem := _regular_expression_problem(pattern)):
+    if pattern and (problem := patterns.problem(pattern)):
         detail = f"must be a valid regular expression, but isn't: error parsing regexp: {problem}"
         found.append(invalid(f"{path}.pattern", pattern, detail))
     return found
@@ -184,38 +186,6 @@ def _branch(path: str, branch: Json, *, skips_any_of: bool = False) -> list[Fiel
     if "metadata" in properties:
         found.append(forbidden(at(f"{path}.properties", key="metadata"), "must not be specified in a nested context"))
     return found
-
-
-# What Go's parser says where Python's stops, by the start of Python's words.
-_GO_COMPLAINTS = (
-    ("nothing to repeat", "missing argument to repetition operator: `{}`"),
-    ("multiple repeat", "invalid nested repetition operator: `{}`"),
-    ("unterminated character set", "missing closing ]: `{}`"),
-    ("missing ), unterminated subpattern", "missing closing ): `{}`"),
-    ("unbalanced parenthesis", "unexpected ): `{}`"),
-    ("bad escape (end of pattern)", "trailing backslash at end of expression: ``"),
-    ("bad escape", "invalid escape sequence: `{}`"),
-    ("bad character range", "invalid character class range: `{}`"),
-)
-
-
-def _regular_expression_problem(pattern: str) -> str:
-    """Why a pattern does not compile, or nothing. RE2 has no look-around and no back-references."""
-    if unsupported := re.search(r"\(\?(?:[=!]|<[=!])", pattern):
-        return f"invalid or unsupported Perl syntax: `{unsupported.group()}`"
-    try:
-        # Class names, Unicode classes and \z are RE2's own; Python need not understand them to find the rest wrong.
-        re.compile(re.sub(r"\[:\^?\w+:\]|\\[pP](\{\w+\}|\w)|\\z", "a", pattern))
-    except re.error as error:
-        rest = pattern if error.pos is None else pattern[error.pos :]
-        for start, told in _GO_COMPLAINTS:
-            if error.msg.startswith(start):
-                whole = start.startswith("missing )")
-                return told.format(pattern if whole else rest)
-        return f"{error.msg}: `{rest}`"
-    except RecursionError:
-        return f"expression nests too deeply: `{pattern}`"
-    return ""
 
 
 def _incomplete(branch: Json, schema: Json | None, schema_path: str, branch_path: str) -> list[FieldError]:
@@ -296,5 +266,5 @@ def _step(schema: Json, name: str) -> Json:
 def walk(schema: Json) -> Iterator[Json]:
     """The schema and every schema below it."""
     yield schema
-    for child in _children(schema):
+    for child in children(schema):
         yield from walk(child)
