@@ -196,7 +196,12 @@ class Levels:
 def _allot(level: Level, seats: int, total_shares: int) -> None:
     shape = level.shape
     nominal = math.ceil(seats * shape.shares / total_shares)
-    borrowed = seats if shape.borrowing_percent is None else round(nominal * shape.borrowing_percent / 100)
+    borrowed = seats if shape.borrowing_percent is None else _percent(nominal, shape.borrowing_percent)
     level.nominal = nominal
-    level.minimum = nominal - round(nominal * shape.lendable_percent / 100)
+    level.minimum = nominal - _percent(nominal, shape.lendable_percent)
     level.maximum = nominal + borrowed
+
+
+def _percent(seats: int, percent: int) -> int:
+    """Part of the seats; halves are rounded up, as Go does and Python does not."""
+    return (seats * percent + 50) // 100
