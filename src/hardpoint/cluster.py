@@ -291,7 +291,7 @@ def _authentication(options: Options, pki: Pki) -> AuthenticationOptions:
     wanted = options.authentication
     accounts, proxy = wanted.service_accounts, wanted.front_proxy
     if accounts.signing_key_file is None and not accounts.key_files:
-        accounts = replace(accounts, signing_key_file=pki.key(ACCOUNTS_KEY))
+        accounts = replace(accounts, signing_key_file=pki.key(ACCOUNTS_KEY), makes_signing_key=True)
     if proxy.ca_file is None:
         proxy = replace(proxy, ca_file=pki.certificate("front-proxy-ca"), allowed_names=(FRONT_PROXY,))
     client_ca = options.serving.client_ca if options.serving is not None else pki.certificate("client-ca")

@@ -46,6 +46,7 @@ MISUSE = {
         'Unsupported value: "HS256"',
     ),
     "a claim without a value": (["--oidc-required-claim", "hd"], "'hd' must be a claim and its value"),
+    "a signing key that is not there": (["--service-account-signing-key-file", "gone"], "gone cannot be read"),
     "verifying keys alone": (["--service-account-key-file", "x"], "needs --service-account-signing-key-file"),
     "an issuer twice": (
         ["--service-account-issuer", "a", "--service-account-issuer", "a"],

@@ -70,8 +70,6 @@ def test_every_kind_of_key(algorithm: str) -> None:
         assert read.id == key.public.id
     again = jwk.from_jwk(key.public.jwk())
     jws.verify(signed, [again])
-    with pytest.raises(jws.BadToken):
-        jws.verify(signed, [again], ["PS256"])
 
 
 def test_keys_that_are_not_for_tokens() -> None:

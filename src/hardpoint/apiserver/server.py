@@ -91,7 +91,7 @@ class ApiServer:
         self.health = Health()
         self._discovery = Discovery(self.registry, f"{host}:{port}")
         accounts, reader = self._authentication.service_accounts, StoreReader(store)
-        self._account_keys = ServiceAccountKeys(accounts.signing_key_file, accounts.key_files)
+        self._account_keys = ServiceAccountKeys(accounts)
         self._openid = OpenId(accounts, self._account_keys, f"{host}:{port}")
         own_paths = (_own_paths, self._openid.paths)
         self._index = Index(self._discovery.paths, self.health.paths, lambda: self._openapi.paths(), *own_paths)

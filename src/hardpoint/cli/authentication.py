@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -170,11 +170,8 @@ def _options(given: dict[str, Any]) -> AuthenticationOptions:
     if "api_audiences" not in given:
         return files
     issuers = given["service_account_issuer"]
-    keys: tuple[Path, ...] = given["service_account_key_file"]
-    return AuthenticationOptions(
-        token_file=files.token_file,
-        config_file=files.config_file,
-        webhook=files.webhook,
+    return replace(
+        files,
         anonymous=given["anonymous_auth"],
         bootstrap_tokens=given["enable_bootstrap_token_auth"],
         api_audiences=given["api_audiences"],
@@ -182,7 +179,7 @@ def _options(given: dict[str, Any]) -> AuthenticationOptions:
         service_accounts=ServiceAccountOptions(
             **({"issuers": issuers} if issuers else {}),
             signing_key_file=given["service_account_signing_key_file"],
-            key_files=keys,
+            key_files=given["service_account_key_file"],
             jwks_uri=given["service_account_jwks_uri"],
             max_expiration_seconds=int(given["service_account_max_token_expiration"]),
             extend_expiration=given["service_account_extend_token_expiration"],

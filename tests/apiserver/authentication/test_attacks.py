@@ -325,7 +325,7 @@ async def test_issuers_that_misbehave(tmp_path: Path, path: str, answer: Any, ca
         keys = IssuerKeys(issuer.url, ca_pem=issuer.ca_pem.encode(), patience_seconds=0.3)
         started = time.monotonic()
         with pytest.raises(RefusedCredential) as refused:
-            await keys.verify(jws.parse(issuer.token()), None)
+            await keys.verify(jws.parse(issuer.token()))
         assert time.monotonic() - started < 3
         assert CANARY not in str(refused.value)
         assert CANARY not in "\n".join(f"{record.getMessage()} {record.__dict__}" for record in caplog.records)
@@ -353,7 +353,7 @@ async def test_an_issuer_with_another_certificate_is_not_asked(tmp_path: Path) -
 
 async def refusal(keys: IssuerKeys, issuer: Issuer) -> None:
     with pytest.raises(RefusedCredential):
-        await keys.verify(jws.parse(issuer.token(key=IssuerKey.elliptic("unknown"))), None)
+        await keys.verify(jws.parse(issuer.token(key=IssuerKey.elliptic("unknown"))))
 
 
 async def test_many_tokens_of_an_unknown_key_are_one_fetch(tmp_path: Path) -> None:

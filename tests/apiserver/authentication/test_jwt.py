@@ -65,13 +65,13 @@ async def test_old_keys_serve_until_there_are_new_ones(tmp_path: Path) -> None:
     now = 0.0
     async with running_issuer(tmp_path / "issuer") as issuer:
         keys = IssuerKeys(issuer.url, ca_pem=issuer.ca_pem.encode(), clock=lambda: now)
-        await keys.verify(jws.parse(issuer.token()), None)
+        await keys.verify(jws.parse(issuer.token()))
         now = KEYS_SECONDS_MAX + 1
         issuer.answers["/keys"] = hang
-        await keys.verify(jws.parse(issuer.token()), None)
+        await keys.verify(jws.parse(issuer.token()))
         await keys.close()
         del issuer.answers["/keys"]
-        await keys.verify(jws.parse(issuer.token()), None)
+        await keys.verify(jws.parse(issuer.token()))
         await keys.fetch()
         assert issuer.asked.count("/keys") == 2
 

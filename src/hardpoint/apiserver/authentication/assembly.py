@@ -38,7 +38,8 @@ def assemble(
 ) -> Authentication:
     """The authenticators, put together. Raises ConfigError for options and files that cannot be used."""
     check(options)
-    if options.service_accounts.key_files:
+    accounts = options.service_accounts
+    if accounts.signing_key_file is not None and not accounts.makes_signing_key:
         keys.load()  # Files of the user's own are looked at before anybody needs them.
     configuration, webhook = _configuration(options), _webhook(options)
     issuers = _issuers(configuration, options, now) if configuration is not None else None

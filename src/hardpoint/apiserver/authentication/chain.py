@@ -30,8 +30,8 @@ class Authentication:
         by_request: Sequence[RequestAuthenticator],
         by_token: TokenAuthenticator,
         *,
-        anonymous: Anonymous = Anonymous(),  # noqa: B008 It never changes.
-        audiences: Sequence[str] = (),
+        anonymous: Anonymous,
+        audiences: Sequence[str],
     ) -> None:
         """`audiences` are what this API is called in tokens."""
         self._by_request = by_request

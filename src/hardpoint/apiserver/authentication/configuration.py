@@ -15,6 +15,7 @@ from hardpoint.apiserver.authentication import validation
 from hardpoint.apiserver.authentication.options import OidcOptions
 from hardpoint.machinery import configfile
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.jwk import ALGORITHMS
 
 Json = dict[str, Any]
 
@@ -53,8 +54,8 @@ class Configuration:
 
     jwt: tuple[Json, ...] = ()
     anonymous: Json | None = None
-    algorithms: tuple[str, ...] | None = None
-    """Which signatures are accepted; None: every one that fits a key."""
+    algorithms: tuple[str, ...] = ALGORITHMS
+    """Which signatures are accepted."""
 
 
 def load(file: Path, own_issuers: Collection[str]) -> Configuration:

@@ -24,8 +24,10 @@ class ServiceAccountOptions:
     """The first issues, all are accepted."""
     signing_key_file: Path | None = None
     """None: a key that is gone at the end."""
+    makes_signing_key: bool = False
+    """Whether that file is made if it does not exist; one that the user named and that is not there is a mistake."""
     key_files: tuple[Path, ...] = ()
-    """Those that verify; none: the signing key, which is made if its file does not exist."""
+    """Those that verify; none: the signing key."""
     jwks_uri: str = ""
     """Where the discovery document says the keys are; "" is this server."""
     max_expiration_seconds: int = 0

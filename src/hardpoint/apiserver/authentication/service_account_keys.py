@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from hardpoint.apiserver.authentication.options import ServiceAccountOptions
 from hardpoint.machinery import jwk, jws
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.jwk import Key, SigningKey
@@ -20,15 +21,10 @@ from hardpoint.serving.certificates import replace_privately
 
 
 class ServiceAccountKeys:
-    """Signs with the key in `signing_file`, verifies with those in `verifying_files`.
+    """Signs with the key in the file that the options name, verifies with those in the others they name."""
 
-    Without `verifying_files` the signing key verifies too and is made if it does not exist; without `signing_file` it
-    is made anew and forgotten at the end.
-    """
-
-    def __init__(self, signing_file: Path | None = None, verifying_files: Sequence[Path] = ()) -> None:
-        self._signing_file = signing_file
-        self._verifying_files = verifying_files
+    def __init__(self, options: ServiceAccountOptions) -> None:
+        self._options = options
         self._lock = threading.Lock()
         self._is_loaded = False
 
@@ -54,10 +50,10 @@ class ServiceAccountKeys:
 
     @cached_property
     def signer(self) -> SigningKey:
-        file = self._signing_file
+        file = self._options.signing_key_file
         if file is None:
             return jwk.generate()
-        if not self._verifying_files and not file.exists():
+        if self._options.makes_signing_key and not file.exists():
             made = jwk.generate()
             replace_privately(file, made.pem())
             return made
@@ -69,10 +65,10 @@ class ServiceAccountKeys:
     @cached_property
     def all(self) -> Sequence[Key]:
         """Every key that verifies."""
-        if not self._verifying_files:
+        if not self._options.key_files:
             return (self.signer.public,)
         found: dict[str, Key] = {}
-        for file in self._verifying_files:
+        for file in self._options.key_files:
             try:
                 found |= {key.id: key for key in jwk.verifying_keys(_content(file))}
             except jwk.BadKey as wrong:

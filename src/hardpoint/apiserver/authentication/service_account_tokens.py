@@ -15,6 +15,7 @@ from hardpoint.apiserver.authentication.contract import CREDENTIAL_ID
 from hardpoint.apiserver.authentication.objects import key_of
 from hardpoint.apiserver.authentication.service_account_keys import ServiceAccountKeys
 from hardpoint.machinery import jws
+from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.messages import User
 from hardpoint.machinery.timestamps import parse_time
 from hardpoint.seams.authentication.contract import Identified, RefusedCredential, TokenAuthenticator
@@ -172,8 +173,7 @@ def _seconds(claims: Json, name: str, default: float | None = None) -> float:
 
 def _quoted(texts: Sequence[str]) -> str:
     """As Go prints a list of texts."""
-    quoted = (f'"{text}"' for text in texts)
-    return f"[{' '.join(quoted)}]"
+    return f"[{' '.join(map(quote, texts))}]"
 
 
 _conforms: type[TokenAuthenticator] = ServiceAccountTokens

@@ -44,8 +44,12 @@ class TokenCache:
         self._entries: dict[bytes, _Entry] = {}
         self._resting: dict[str, set[bytes]] = {}
         """Which entries rest on what."""
-        self._forgotten = 0
-        """How often something was forgotten: what was being found out meanwhile may be outdated."""
+        self._looking = 0
+        """How many tokens are being looked at now."""
+        self._changed: set[str] = set()
+        """What changed while tokens were looked at: whatever rests on it may have been found out before."""
+        self._eras = 0
+        """How often everything was forgotten."""
 
     async def identify(self, token: str, audiences: Sequence[str]) -> Identified | None:
         # The length in front keeps a token from passing for an audience. What the hash makes never leaves this object.
@@ -54,20 +58,29 @@ class TokenCache:
         entry = self._entries.get(key)
         if entry is not None and entry.until > self._clock():
             return entry.identified
-        forgotten = self._forgotten
-        identified = await self._inner.identify(token, audiences)
-        if identified is not None and forgotten == self._forgotten:
-            self._remember(key, identified)
+        return await self._look(key, token, audiences)
+
+    async def _look(self, key: bytes, token: str, audiences: Sequence[str]) -> Identified | None:
+        era, self._looking = self._eras, self._looking + 1
+        try:
+            identified = await self._inner.identify(token, audiences)
+            if identified is not None and era == self._eras and self._changed.isdisjoint(identified.rests_on):
+                self._remember(key, identified)
+        finally:
+            self._looking -= 1
+            if not self._looking:
+                self._changed.clear()
         return identified
 
     def forget(self, name: str) -> None:
         """Forget every identity that rests on what has this name."""
-        self._forgotten += 1
+        if self._looking:
+            self._changed.add(name)
         for key in self._resting.pop(name, ()):
             self._entries.pop(key, None)
 
     def forget_all(self) -> None:
-        self._forgotten += 1
+        self._eras += 1
         self._entries.clear()
         self._resting.clear()
 

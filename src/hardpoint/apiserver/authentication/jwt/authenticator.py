@@ -44,7 +44,7 @@ class Issuer:
         self,
         configuration: Json,
         keys: IssuerKeys,
-        algorithms: Sequence[str] | None,
+        algorithms: Sequence[str],
         now: Callable[[], datetime],
     ) -> None:
         self.url: str = configuration["issuer"]["url"]

@@ -55,14 +55,16 @@ class IssuerKeys:
         self._counted_at = clock()
         self._fetching: asyncio.Task[None] | None = None
 
-    async def verify(self, signed: Signed, algorithms: Sequence[str] | None) -> None:
-        """Return if one of the issuer's keys signed the token. Raises RefusedCredential."""
+    async def verify(self, signed: Signed, algorithms: Sequence[str] = jwk.ALGORITHMS) -> None:
+        """Return if one of the issuer's keys signed the token, with one of `algorithms`. Raises RefusedCredential."""
+        if signed.header.get("alg") not in algorithms:
+            raise RefusedCredential("oidc: verify token: its signing algorithm is not allowed")
         if self._clock() - self._fetched_at > KEYS_SECONDS_MAX and self._keys:
             self._begin_if_allowed()  # Old keys serve until there are new ones.
         # One that does not fit may be older than the key that does, also where both bear the same name.
         for is_last in (False, True):
             try:
-                jws.verify(signed, self._named(signed.key_id), algorithms)
+                jws.verify(signed, self._named(signed.key_id))
                 return
             except jws.BadToken as wrong:
                 if is_last or not await self._fetch_if_allowed():
