@@ -100,5 +100,5 @@ async def test_a_server_with_policies(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="--authorization-policy-file .* cannot be read"):
+    with pytest.raises(ConfigError, match=r"--authorization-policy-file .* cannot be read"):
         Abac.from_file(tmp_path / "no")

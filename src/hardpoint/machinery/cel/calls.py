@@ -95,7 +95,11 @@ def _plain(function: Callable[..., Any], runs: Sequence[Run]) -> Run:
 
 def _counted(function: Callable[..., Any], runs: Sequence[Run], cost: Cost, result_cost: ResultCost | None) -> Run:
     def run_counted(frame: Frame) -> Any:
-        values = [run(frame) for run in runs]
+        try:
+            values = [run(frame) for run in runs]
+        except EvaluationError:
+            spend(frame, 1)
+            raise
         before = cost if isinstance(cost, int) else cost(values)
         spend(frame, before)
         result = function(*values)

@@ -15,6 +15,9 @@ PER_CALL_MAX = 1_000_000
 MATCH_CONDITIONS_MAX = 2_500_000
 """What all match conditions for one request may cost together."""
 
+FREE_RESULT_MAX = 1000
+"""Longer texts cost what they are long, whatever made them."""
+
 SELECT = 1
 LIST = 10
 MAP = 30
@@ -38,8 +41,9 @@ def reads(argument: int, *, times: int = 1) -> Rule:
 
 
 def makes(result: Any) -> int:
-    """Writes a text. cel-go does not count that everywhere, which lets small templates make big texts."""
-    return read(size_of(result))
+    """Writes a long text. cel-go counts only what is read, so that a small template may make a big text for nothing."""
+    size = size_of(result)
+    return read(size) if size > FREE_RESULT_MAX else 0
 
 
 def searches(arguments: Sequence[Any]) -> int:

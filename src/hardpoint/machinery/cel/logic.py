@@ -64,7 +64,11 @@ def equality(left: Step, right: Step, wanted: bool) -> Step:
     first, second = left.run, right.run
 
     def run(frame: Frame) -> bool:
-        one, other = first(frame), second(frame)
+        try:
+            one, other = first(frame), second(frame)
+        except EvaluationError:
+            frame[SPENT] += 1
+            raise
         if type(one) is str and type(other) is str:
             frame[SPENT] += read(min(len(one), len(other)))
             return (one == other) is wanted

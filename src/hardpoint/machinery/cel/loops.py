@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.costs import LIST
 from hardpoint.machinery.cel.errors import Cancelled, EvaluationError
-from hardpoint.machinery.cel.frames import CHECKPOINT, SPENT, Frame, Run, Step, look_up
+from hardpoint.machinery.cel.frames import CHECKPOINT, LIMIT, SPENT, Frame, Run, Step, look_up
 from hardpoint.machinery.cel.syntax import Loop
 from hardpoint.machinery.cel.values import MISSING, find, type_name
 
@@ -53,23 +53,27 @@ def _rounds(plan: Plan) -> Callable[[Frame], Iterable[Any]]:
 
 def _binder(plan: Plan, cost: int) -> Callable[[Frame, Any], None]:
     """Puts a round's values into their places and pays for the round. Raises Cancelled."""
+    pay = _pay_for_free_round if not cost else None
     first, second = plan.first, plan.second
-    # For cel-go a round may be free, and a cancelled request ends the loop; here only the limit does.
-    cost = max(cost, 1)
 
-    def bind_one(frame: Frame, item: Any) -> None:
+    def bind(frame: Frame, item: Any) -> None:
         frame[SPENT] += cost
+        if pay is not None:
+            pay(frame)
         if frame[SPENT] > frame[CHECKPOINT]:
             look_up(frame)
-        frame[first] = item
+        if second is None:
+            frame[first] = item
+        else:
+            frame[first], frame[second] = item
 
-    def bind_two(frame: Frame, pair: Any) -> None:
-        frame[SPENT] += cost
-        if frame[SPENT] > frame[CHECKPOINT]:
-            look_up(frame)
-        frame[first], frame[second] = pair  # type: ignore[index]  # Only used where there is a second variable.
+    return bind
 
-    return bind_one if second is None else bind_two
+
+def _pay_for_free_round(frame: Frame) -> None:
+    """A round may be free, for cel-go, which relies on somebody to cancel it. Here it leaves less to be spent."""
+    frame[LIMIT] -= 1
+    frame[CHECKPOINT] -= 1
 
 
 def _quantifier(decisive: bool, round_cost: int, stop_cost: int) -> Callable[[Plan], Step]:
@@ -88,14 +92,14 @@ def _quantifier(decisive: bool, round_cost: int, stop_cost: int) -> Callable[[Pl
                 except Cancelled:
                     raise
                 except EvaluationError as error:
-                    failure = error
+                    failure = failure or error
                     continue
                 if value is decisive:
                     if next(items, MISSING) is not MISSING:
                         frame[SPENT] += stop_cost
                     return decisive
                 if value is not (not decisive):
-                    failure = EvaluationError(NO_SUCH_OVERLOAD)
+                    failure = failure or EvaluationError(NO_SUCH_OVERLOAD)
             if failure is not None:
                 raise failure
             return not decisive
@@ -144,7 +148,8 @@ def _conditioned(plan: Plan, kept_cost: int) -> tuple[int, Run]:
 
 def _list(plan: Plan) -> Step:
     """`map`, `filter` and `transformList`."""
-    cost, is_kept = _conditioned(plan, _COLLECT + LIST)
+    # cel-go makes a list of every value, but only once of one that never changes.
+    cost, is_kept = _conditioned(plan, _COLLECT + (0 if plan.body.constant else LIST))
     rounds, bind, body = _rounds(plan), _binder(plan, cost), plan.body.run
 
     def run(frame: Frame) -> list[Any]:

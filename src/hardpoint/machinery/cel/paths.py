@@ -50,7 +50,8 @@ def index(operand: Step, key: Step) -> Step:
             return _through_optional(frame, value, name)
         return _present(value, name)
 
-    return _further(operand, run, key.cost)
+    # A path that is a key is not paid for its beginning.
+    return _further(operand, run, key.cost - (key.base or 0))
 
 
 def optional_index(operand: Step, key: Step) -> Step:
@@ -59,7 +60,7 @@ def optional_index(operand: Step, key: Step) -> Step:
     def run(frame: Frame) -> Optional:
         return _maybe(frame, whole(frame), wanted(frame))
 
-    return _further(operand, run, key.cost)
+    return _further(operand, run, key.cost - (key.base or 0))
 
 
 def has(operand: Step, field: str) -> Step:

@@ -1,0 +1,240 @@
+// Reads expressions, one JSON object a line, and answers what the CEL of Kubernetes makes of each: the text of its
+// refusal, or the type, the value or the failure, and the cost.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apimachinery/pkg/util/version"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+type question struct {
+	Expression string            `json:"expression"`
+	Variables  map[string]string `json:"variables"`
+	Values     json.RawMessage   `json:"values"`
+}
+
+type answer struct {
+	Refusal string `json:"refusal,omitempty"`
+	Type    string `json:"type,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Failure string `json:"failure,omitempty"`
+	Cost    uint64 `json:"cost"`
+}
+
+func main() {
+	reader := bufio.NewReaderSize(os.Stdin, 1<<20)
+	writer := bufio.NewWriter(os.Stdout)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if len(line) > 0 {
+			var q question
+			if err := json.Unmarshal(line, &q); err != nil {
+				panic(err)
+			}
+			told, _ := json.Marshal(ask(q))
+			writer.Write(told)
+			writer.WriteByte('\n')
+			writer.Flush()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+var envs = map[string]*cel.Env{}
+
+func environmentFor(variables map[string]string) *cel.Env {
+	key, _ := json.Marshal(variables)
+	if env, ok := envs[string(key)]; ok {
+		return env
+	}
+	options := environment.VersionedOptions{IntroducedVersion: version.MajorMinor(1, 0)}
+	for name, spelled := range variables {
+		declared, _ := parse(spelled)
+		if declared.IsObject() {
+			options.DeclTypes = append(options.DeclTypes, declared)
+		}
+		options.EnvOptions = append(options.EnvOptions, cel.Variable(name, declared.CelType()))
+	}
+	set, err := environment.MustBaseEnvSet(version.MajorMinor(1, 37)).Extend(options)
+	if err != nil {
+		panic(err)
+	}
+	env, err := set.Env(environment.StoredExpressions)
+	if err != nil {
+		panic(err)
+	}
+	envs[string(key)] = env
+	return env
+}
+
+// parse reads a type as written by Hardpoint: list(int), map(string, dyn), Name{field: type, ...}.
+func parse(text string) (*apiservercel.DeclType, string) {
+	text = strings.TrimLeft(text, " ,")
+	end := strings.IndexAny(text, "(){},")
+	if end < 0 {
+		end = len(text)
+	}
+	name, rest := text[:end], text[end:]
+	switch name {
+	case "list":
+		item, rest := parse(rest[1:])
+		return apiservercel.NewListType(item, -1), rest[1:]
+	case "map":
+		key, rest := parse(rest[1:])
+		value, rest := parse(rest)
+		return apiservercel.NewMapType(key, value, -1), rest[1:]
+	case "dyn":
+		return apiservercel.DynType, rest
+	case "int":
+		return apiservercel.IntType, rest
+	case "uint":
+		return apiservercel.UintType, rest
+	case "double":
+		return apiservercel.DoubleType, rest
+	case "string":
+		return apiservercel.StringType, rest
+	case "bool":
+		return apiservercel.BoolType, rest
+	case "bytes":
+		return apiservercel.BytesType, rest
+	}
+	fields := map[string]*apiservercel.DeclField{}
+	rest = rest[1:]
+	for !strings.HasPrefix(rest, "}") {
+		colon := strings.Index(rest, ":")
+		field := strings.TrimLeft(rest[:colon], " ,")
+		declared, left := parse(rest[colon+1:])
+		fields[field] = apiservercel.NewDeclField(field, declared, false, nil, nil)
+		rest = strings.TrimLeft(left, " ,")
+	}
+	return apiservercel.NewObjectType(name, fields), rest[1:]
+}
+
+func ask(q question) (told answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			told.Failure = fmt.Sprintf("panic: %v", r)
+		}
+	}()
+	env := environmentFor(q.Variables)
+	ast, issues := env.Compile(q.Expression)
+	if issues != nil && issues.Err() != nil {
+		return answer{Refusal: issues.String()}
+	}
+	told.Type = ast.OutputType().String()
+	program, err := env.Program(ast)
+	if err != nil {
+		told.Refusal = err.Error()
+		return
+	}
+	values := map[string]any{}
+	if len(q.Values) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(q.Values))
+		decoder.UseNumber()
+		if err := decoder.Decode(&values); err != nil {
+			panic(err)
+		}
+	}
+	for name, value := range values {
+		values[name] = numbers(value)
+	}
+	out, details, err := program.Eval(values)
+	if details != nil && details.ActualCost() != nil {
+		told.Cost = *details.ActualCost()
+	}
+	if err != nil {
+		told.Failure = err.Error()
+		return
+	}
+	told.Value = show(out)
+	return
+}
+
+func numbers(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		if whole, err := v.Int64(); err == nil && !strings.ContainsAny(v.String(), ".eE") {
+			return whole
+		}
+		float, _ := v.Float64()
+		return float
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = numbers(v[k])
+		}
+	}
+	return value
+}
+
+// show writes a value so that Python can write it the same.
+func show(value ref.Val) string {
+	switch v := value.(type) {
+	case types.Bool:
+		return fmt.Sprintf("%v", bool(v))
+	case types.Int:
+		return fmt.Sprintf("%d", int64(v))
+	case types.Uint:
+		return fmt.Sprintf("%du", uint64(v))
+	case types.Double:
+		return fmt.Sprintf("double %v", float64(v))
+	case types.String:
+		told, _ := json.Marshal(string(v))
+		return string(told)
+	case types.Bytes:
+		return fmt.Sprintf("bytes %x", []byte(v))
+	case types.Null:
+		return "null"
+	case types.Duration:
+		return fmt.Sprintf("duration %d", v.Duration.Nanoseconds())
+	case types.Timestamp:
+		return fmt.Sprintf("timestamp %s", v.Time.UTC().Format("2006-01-02T15:04:05.999999999Z07:00"))
+	case *types.Optional:
+		if v.HasValue() {
+			return "optional(" + show(v.GetValue()) + ")"
+		}
+		return "optional()"
+	case traits.Lister:
+		var parts []string
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			parts = append(parts, show(it.Next()))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case traits.Mapper:
+		var parts []string
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			key := it.Next()
+			parts = append(parts, show(key)+": "+show(v.Get(key)))
+		}
+		sortStrings(parts)
+		return "{" + strings.Join(parts, ", ") + "}"
+	case ref.Type:
+		return "type " + v.TypeName()
+	}
+	return value.Type().TypeName()
+}
+
+func sortStrings(parts []string) {
+	for i := range parts {
+		for j := i; j > 0 && parts[j] < parts[j-1]; j-- {
+			parts[j], parts[j-1] = parts[j-1], parts[j]
+		}
+	}
+}

@@ -1,0 +1,166 @@
+"""Expressions that want too much: they end soon, by their cost or because somebody waited long enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hardpoint.machinery import cel
+from hardpoint.machinery.cel.errors import Cancelled
+from hardpoint.machinery.cel.parser import DEPTH_MAX, LENGTH_MAX
+
+VARIABLES = {"l": cel.list_of(cel.INT), "s": cel.STRING, "ls": cel.list_of(cel.STRING)}
+VALUES: dict[str, Any] = {
+    "l": list(range(100_000)),
+    "s": "x" * 1_000_000,
+    "ls": ["y" * 100_000 for _ in range(10)],
+}
+PATIENCE_SECONDS = 0.3
+WALL_SECONDS = 2.0
+"""Far from what is promised (0.5 s), because a busy machine must not fail the test."""
+
+
+def within(seconds: float) -> Callable[[], bool]:
+    end = time.perf_counter() + seconds
+    return lambda: time.perf_counter() > end
+
+
+BOMBS = [
+    "l.all(x, l.all(y, l.all(z, x + y + z >= 0)))",
+    "l.all(x, l.all(y, true))",
+    "l.exists(x, l.exists(y, false))",
+    "l.exists_one(x, l.exists_one(y, true))",
+    "l.map(x, l.map(y, l))",
+    "l.map(x, l.map(y, 1))",
+    "l.filter(x, l.filter(y, false).size() > 0)",
+    "l.all(i, v, l.all(j, w, true))",
+    "l.transformMap(i, v, l.transformMap(j, w, 0))",
+    "l.transformMapEntry(i, v, {string(i): l.map(x, x)})",
+    "l.map(x, s + s)",
+    "[1, 2, 3, 4].map(a, [1, 2, 3, 4].map(b, s + s + s + s))",
+    "(s + s + s + s + s + s + s + s + s + s) == (s + s + s + s + s + s + s + s + s + s)",
+    "s.replace('x', s)",
+    "l.map(x, s.replace('x', 'yyyyyyyyyy'))",
+    "l.map(x, '%s%s%s'.format([s, s, s]))",
+    "s.split('').map(c, s.split(''))",
+    "lists.range(1000000).map(x, lists.range(1000000))",
+    "l.sort()",
+    "l.distinct()",
+    "sets.equivalent(l, l)",
+    "l.all(x, l == l)",
+    "l.all(x, ls == ls.map(y, y))",
+    "l.all(x, l.indexOf(-1) == -1)",
+    "l.all(x, (-1) in l || true)",
+    "l.all(x, s.contains('y') || true)",
+    "l.all(x, s.matches('(x+x+)+y') || true)",
+    "l.all(x, 'a'.matches('a' + string(x)) || true)",
+    "l.all(x, quantity('1e' + string(x)).isInteger() || true)",
+    "l.all(x, timestamp('2020-01-01T00:00:00Z').getHours('America/New_York') >= 0)",
+    "l.all(x, url('https://example.com/a').getHost() != '' && l.size() > 0)",
+    "ls.map(a, ls.map(b, ls.map(c, a + b + c))).size() > 0",
+]
+
+
+@pytest.mark.parametrize("expression", BOMBS)
+def test_bombs_end(expression: str) -> None:
+    program = cel.compile(expression, VARIABLES)
+    started = time.perf_counter()
+    try:
+        program.evaluate(VALUES, interrupt=within(PATIENCE_SECONDS))
+    except cel.EvaluationError as ended:
+        assert isinstance(ended, Cancelled) or "too long" in str(ended)  # noqa: PT017  # Some have a value in time.
+    assert time.perf_counter() - started < WALL_SECONDS
+
+
+@pytest.mark.parametrize("expression", ["l.filter(x, l.filter(y, false).size() > 0)", "l.exists_one(x, l.size() < 0)"])
+def test_even_free_rounds_are_counted(expression: str) -> None:
+    """Without anybody who interrupts."""
+    program = cel.compile(expression, VARIABLES)
+    with pytest.raises(cel.CostExceeded, match="operation cancelled: actual cost limit exceeded"):
+        program.evaluate(VALUES, cost_max=50_000)
+
+
+@pytest.mark.parametrize(
+    "expression", ["l.all(x, true) || true", "true || l.all(x, true)", "l.exists(x, l.all(y, true) || true)"]
+)
+def test_no_part_hides_the_limit(expression: str) -> None:
+    program = cel.compile(expression, VARIABLES)
+    if expression.startswith("true"):
+        assert program.evaluate(VALUES, cost_max=10) is True, "what is not evaluated costs nothing"
+    else:
+        with pytest.raises(cel.CostExceeded):
+            program.evaluate(VALUES, cost_max=1000)
+
+
+def test_the_limit_is_exact() -> None:
+    program = cel.compile("l.all(x, x >= 0)", VARIABLES)
+    values = {**VALUES, "l": [1, 2, 3]}
+    _, cost = program.evaluate_counted(values)
+    assert program.evaluate(values, cost_max=cost) is True
+    with pytest.raises(cel.CostExceeded):
+        program.evaluate(values, cost_max=cost - 1)
+
+
+def test_whoever_waits_can_interrupt() -> None:
+    asked = 0
+
+    def enough() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked == 3
+
+    with pytest.raises(cel.Interrupted, match="operation interrupted"):
+        cel.compile("l.all(x, x >= 0) || true", VARIABLES).evaluate(VALUES, interrupt=enough)
+    assert asked == 3
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("(" * (DEPTH_MAX + 1) + "1" + ")" * (DEPTH_MAX + 1), "recursion limit exceeded"),
+        ("[" * 5000, "recursion limit exceeded"),
+        ("{'a':" * 5000, "recursion limit exceeded"),
+        ("1" + " + 1" * 5000, "max recursion depth exceeded"),
+        ("a" + ".b" * 5000, "max recursion depth exceeded"),
+        ("a" + "[0]" * 5000, "max recursion depth exceeded"),
+        ("true ? 1 : " * 5000 + "1", "recursion limit exceeded"),
+        ("x" * (LENGTH_MAX + 1), "expression code point size exceeds limit"),
+    ],
+)
+def test_texts_that_are_too_much(expression: str, told: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(cel.CompileError, match=told):
+        cel.compile(expression, {})
+    assert time.perf_counter() - started < WALL_SECONDS
+
+
+@pytest.mark.parametrize("sign", ["&&", "||"])
+def test_long_rows_of_conditions_are_no_problem(sign: str) -> None:
+    assert cel.compile(f" {sign} ".join(["true"] * 3000), {}).evaluate({}) is True
+    assert cel.compile("!" * 999 + "true", {}).evaluate({}) is False
+
+
+def test_brackets_nest_as_deep_as_anybody_writes() -> None:
+    depth = DEPTH_MAX - 1
+    assert cel.compile("(" * depth + "1" + ")" * depth, {}).evaluate({}) == 1
+    assert cel.compile("1" + " + 1" * 200, {}).evaluate({}) == 201
+
+
+PATTERNS = ["(a+)+$", "(a|aa)+$", "(a|a?)+$", "(.*a){20}$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y", "([a-zA-Z]+)*$"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns_are_linear(pattern: str) -> None:
+    program = cel.compile("s.matches(p) || s.find(p) != ''", {"s": cel.STRING, "p": cel.STRING})
+    started = time.perf_counter()
+    program.evaluate({"s": "a" * 50_000 + "!", "p": pattern})
+    assert time.perf_counter() - started < 1.0
+
+
+def test_long_patterns_are_refused() -> None:
+    program = cel.compile("s.matches(p)", {"s": cel.STRING, "p": cel.STRING})
+    with pytest.raises(cel.EvaluationError, match="more than 10000 characters"):
+        program.evaluate({"s": "", "p": "a" * 10_001})
