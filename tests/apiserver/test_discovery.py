@@ -21,6 +21,7 @@ from hardpoint.machinery import kinds
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.kinds import Kind, Subresource
 from hardpoint.machinery.messages import Response
+from hardpoint.machinery.structural import Structure
 
 ADDRESS = "192.0.2.2:16443"
 CLIENT_GO = f"{AGGREGATED},application/json"
@@ -39,6 +40,7 @@ CRONTAB = Kind(
         Subresource("status", ("get", "patch", "update"), "stable.example.com", "v1", "CronTab"),
     ),
     storage_version_hash="7m5lV1hW5bk=",
+    structure=Structure({"type": "object"}),
 )
 
 

@@ -133,8 +133,14 @@ class _Watcher:
                 self._next_bookmark = now + BOOKMARK_SECONDS
                 if self._options.bookmarks:
                     yield self._bookmark(told.revision)
-            if now >= self._deadline:
+            if now >= self._deadline or not self._is_served():
                 return
+
+    def _is_served(self) -> bool:
+        """Whether there still is what is watched: a custom resource may go, and its watches end when they notice."""
+        kind = self._call.kind
+        registry = self._call.services.registry
+        return kind.structure is None or registry.find(kind.group, kind.version, kind.plural) is not None
 
     def _patience_seconds(self) -> float:
         return max(min(self._next_bookmark, self._deadline) - monotonic(), 0.0)

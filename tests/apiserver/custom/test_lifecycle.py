@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hardpoint.apiserver import watch
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.store.sqlite import SqliteStore
 from tests.apiserver.asking import Api
@@ -117,6 +118,8 @@ async def test_an_object_with_a_finalizer_keeps_its_definition(api: Api) -> None
         403,
         'gadgets.shop.example.com "b" is forbidden: create not allowed while custom resource definition is terminating',
     )
+    listed = await api.ok("GET", "/apis/shop.example.com/v1")
+    assert listed["resources"][0]["verbs"] == ["delete", "deletecollection", "get", "list", "watch"]
     async with asyncio.timeout(PATIENCE_SECONDS):
         while "deletionTimestamp" not in (await api.ok("GET", f"{GADGETS}/a"))["metadata"]:
             await heard(api)
@@ -124,6 +127,15 @@ async def test_an_object_with_a_finalizer_keeps_its_definition(api: Api) -> None
         "PATCH", f"{GADGETS}/a", {"metadata": {"finalizers": None}}, content_type="application/merge-patch+json"
     )
     await until_gone(api, f"{DEFINITIONS}/gadgets.shop.example.com")
+
+
+async def test_watches_end_with_what_they_watch(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "BOOKMARK_SECONDS", 0.02)
+    await define(api)
+    await api.ok("POST", GADGETS, gadget())
+    async with api.watching(f"{GADGETS}?watch=1") as events, asyncio.timeout(PATIENCE_SECONDS):
+        await api.ok("DELETE", f"{DEFINITIONS}/gadgets.shop.example.com")
+        assert [event["type"] async for event in events] == ["ADDED", "DELETED"]
 
 
 async def test_a_definition_that_never_was_goes_at_once(api: Api) -> None:

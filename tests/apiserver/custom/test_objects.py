@@ -304,6 +304,16 @@ async def test_discovery_tells_names_and_parts(api: Api) -> None:
     assert [each["name"] for each in listed["resources"]] == ["gadgets", "gadgets/status", "gadgets/scale"]
     first = listed["resources"][0]
     assert (first["singularName"], first["shortNames"], first["categories"]) == ("gadget", ["gd"], ["all"])
+    together = await api.ok(
+        "GET", "/apis", accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    )
+    (shop,) = [each for each in together["items"] if each["metadata"]["name"] == "shop.example.com"]
+    (told,) = shop["versions"][0]["resources"]
+    assert told["responseKind"] == {"group": "shop.example.com", "version": "v1", "kind": "Gadget"}
+    assert [each["responseKind"] for each in told["subresources"]] == [
+        {"group": "shop.example.com", "version": "v1", "kind": "Gadget"},
+        {"group": "autoscaling", "version": "v1", "kind": "Scale"},
+    ]
     group = await api.ok("GET", "/apis/shop.example.com")
     assert [each["version"] for each in group["versions"]] == ["v1", "v1beta1"]
 

@@ -14,7 +14,6 @@ from hardpoint.machinery.structural import Scale, Stored, Structure
 Json = dict[str, Any]
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
-VERBS_WHEN_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
 _ON_PARTS = ("get", "patch", "update")
 
 

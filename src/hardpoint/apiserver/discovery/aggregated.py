@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hardpoint.apiserver.discovery.legacy import home, nicknames
-from hardpoint.apiserver.discovery.order import GROUP_PRIORITIES, Group
+from hardpoint.apiserver.discovery.legacy import home, nicknames, verbs
+from hardpoint.apiserver.discovery.order import Group
 from hardpoint.machinery.kinds import Kind, Subresource
 
 Json = dict[str, Any]
@@ -36,14 +36,13 @@ def _group_discovery(group: Group) -> Json:
 
 def _resource_discovery(kind: Kind) -> Json:
     # Custom resources name their group and version; built-in ones leave both empty, which means the same.
-    custom = kind.group not in GROUP_PRIORITIES
-    group, version = (kind.group, kind.version) if custom else ("", "")
+    group, version = (kind.group, kind.version) if kind.structure is not None else ("", "")
     entry: Json = {
         "resource": kind.plural,
         "responseKind": {"group": group, "version": version, "kind": kind.kind},
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular,
-        "verbs": kind.verbs,
+        "verbs": verbs(kind),
         **nicknames(kind),
     }
     if kind.subresources:
@@ -52,7 +51,7 @@ def _resource_discovery(kind: Kind) -> Json:
 
 
 def _subresource_discovery(kind: Kind, part: Subresource) -> Json:
-    group, version = home(kind, part)
+    group, version = (part.group, part.version) if kind.structure is not None else home(kind, part)
     return {
         "subresource": part.name,
         "responseKind": {"group": group, "version": version, "kind": part.kind},

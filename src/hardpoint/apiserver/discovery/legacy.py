@@ -45,7 +45,7 @@ def _resources(kind: Kind) -> Iterator[Json]:
         "singularName": kind.singular,
         "namespaced": kind.namespaced,
         "kind": kind.kind,
-        "verbs": kind.verbs,
+        "verbs": verbs(kind),
         **nicknames(kind),
     }
     if kind.storage_version_hash:
@@ -62,6 +62,13 @@ def _resources(kind: Kind) -> Iterator[Json]:
             "kind": part.kind,
             "verbs": part.verbs,
         }
+
+
+def verbs(kind: Kind) -> Sequence[str]:
+    """What may be done with a kind; of one whose definition is going, nothing new is made."""
+    if kind.structure is None or not kind.structure.is_terminating:
+        return kind.verbs
+    return [verb for verb in kind.verbs if verb not in ("create", "patch", "update")]
 
 
 def nicknames(kind: Kind) -> Json:
