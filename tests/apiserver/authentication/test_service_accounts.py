@@ -282,6 +282,13 @@ async def test_discovery_is_not_for_everybody(api: Api, path: str) -> None:
     assert (await api.send("POST", path, {})).status == 405
 
 
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/openid/v1/jwks"])
+async def test_service_accounts_may_read_who_issues_their_tokens(api: Api, path: str) -> None:
+    await make_account(api)
+    token = await token_of(api)
+    assert (await api.as_user(None).send("GET", path, authorization=f"Bearer {token}")).status == 200
+
+
 async def test_the_keys_have_a_media_type_of_their_own(api: Api) -> None:
     status, answer = await api.ask("GET", "/openid/v1/jwks", accept="application/json")
     assert (status, answer["message"]) == (
