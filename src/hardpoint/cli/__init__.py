@@ -14,7 +14,18 @@ import click
 
 from hardpoint.machinery.errors import ConfigError, HardpointError
 
-COMMANDS = ("up", "down", "status", "backup", "apiserver", "controller-manager", "run", "check", "credential")
+COMMANDS = (
+    "up",
+    "down",
+    "status",
+    "backup",
+    "apiserver",
+    "controller-manager",
+    "run",
+    "check",
+    "manifests",
+    "credential",
+)
 
 EXIT_NO, EXIT_MISUSE = 1, 2
 

@@ -83,6 +83,8 @@ def command(
     Webhooks are served over TLS to callers with a certificate, which --write-config writes down for a cluster. It runs
     until Ctrl-C.
     """
+    import socket
+
     from hardpoint.cli import logs
     from hardpoint.datadir import default_data_dir
     from hardpoint.sdk.certificates import Trust
@@ -96,7 +98,7 @@ def command(
         raise ConfigError(_nothing_to_run(targets, loaded))
     trust = Trust(
         directory=cert_dir or default_data_dir().parent / "apps" / loaded[0].app.name,
-        names=(bind_address, hostname),
+        names=(socket.gethostname(), bind_address, hostname),
         certificate=tls_cert_file,
         key=tls_private_key_file,
         client_ca=client_ca_file,
@@ -152,16 +154,9 @@ class _Run:
             click.echo("--write-config DIR writes the files that tell an API server of it.", err=True)
 
     def _write_configs(self, served: Served) -> dict[str, Path]:
-        from hardpoint.machinery import yamltext
-        from hardpoint.serving.certificates import replace_privately
+        from hardpoint.sdk.serving import write_configs
 
-        if self.write_config is None:
-            return {}
-        self.write_config.mkdir(mode=0o700, parents=True, exist_ok=True)
-        files = {title: self.write_config / f"{title}.yaml" for title in served.guests}
-        for title, file in files.items():
-            replace_privately(file, yamltext.encode(served.config(served.guests[title])))
-        return files
+        return {} if self.write_config is None else write_configs(served, self.write_config)
 
 
 def _nothing_to_run(targets: tuple[str, ...], loaded: list[Loaded]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ class Trust:
     directory: Path
     """For the certificates; its owner's alone."""
     names: tuple[str, ...] = ()
-    """What callers may call this server, besides what this machine is called."""
+    """What callers may call this server, besides localhost."""
     certificate: Path | None = None
     key: Path | None = None
     """The server's own certificate and key, in place of those that are issued."""
@@ -46,43 +45,54 @@ class Trust:
     """Whether callers without a certificate are let in. They can ask whose token any token is."""
 
     def ensured(self, now: datetime) -> Pki:
-        """The folder with everything in it that it should hold. Raises ConfigError."""
+        """The folder with everything in it that it should hold; untouched if nothing of it is used.
+
+        Raises ConfigError.
+        """
+        if (self.certificate is None) != (self.key is None):
+            raise ConfigError("a server certificate and its key go together")
+        if self.certificate is not None and (self.client_ca is not None or self.admits_anyone):
+            return Pki(self.directory)
         return ensure(self.directory, _wanted(self.names), now)
 
     def context(self, pki: Pki) -> ssl.SSLContext:
         """The TLS side of the server. Raises ConfigError."""
-        if (self.certificate is None) != (self.key is None):
-            raise ConfigError("a server certificate and its key go together")
-        certificate, key = self.certificate or pki.certificate("server"), self.key or pki.key("server")
         client_ca = None if self.admits_anyone else self.client_ca or pki.certificate("caller-ca")
-        context = serving_context(certificate, key, client_ca)
+        context = serving_context(*self._shown(pki), client_ca)
         if client_ca is not None:
             context.verify_mode = ssl.CERT_REQUIRED
         return context
 
     async def keep_fresh(self, context: ssl.SSLContext, now: Now, renewed: Callable[[], object]) -> None:
-        """Look now and then whether a certificate is due, and say so when the folder holds new ones.
+        """Look now and then whether a certificate is due or was replaced, and say so when there are new ones.
 
         New connections see the new certificate, open ones go on. Runs until cancelled.
         """
-        shown = _content(self.ensured(now()))
+        seen = self._content(self.ensured(now()))
         while True:
             await asyncio.sleep(RENEWAL_LOOK_SECONDS)
             try:
                 pki = self.ensured(now())
-                if _content(pki) == shown:
-                    continue
-                shown = _content(pki)
-                if self.certificate is None:
-                    context.load_cert_chain(pki.certificate("server"), pki.key("server"))
-                log.info("certificates renewed", extra={"directory": str(self.directory)})
-                renewed()
+                content = self._content(pki)
+                if content != seen:
+                    context.load_cert_chain(*self._shown(pki))
+                    log.info("certificates renewed", extra={"directory": str(self.directory)})
+                    seen = content
+                    renewed()
             except (ConfigError, OSError) as failed:
                 log.error("certificates not renewed", extra={"error": str(failed)})
 
+    def _shown(self, pki: Pki) -> tuple[Path, Path]:
+        return self.certificate or pki.certificate("server"), self.key or pki.key("server")
+
+    def _content(self, pki: Pki) -> tuple[bytes, ...]:
+        """What tells one set of certificates from the next."""
+        caller = pki.certificate("caller")
+        return (*(file.read_bytes() for file in self._shown(pki)), caller.read_bytes() if caller.exists() else b"")
+
 
 def _wanted(names: tuple[str, ...]) -> tuple[Wanted, ...]:
-    known = ("localhost", "127.0.0.1", "::1", socket.gethostname(), *names)
+    known = ("localhost", "127.0.0.1", "::1", *names)
     usable = tuple(dict.fromkeys(name for name in known if name and name.isascii() and name not in ANY_ADDRESS))
     return (
         Wanted("server-ca", "server-ca", "hardpoint-webhook-server-ca", "authority", AUTHORITY_DAYS),
@@ -90,7 +100,3 @@ def _wanted(names: tuple[str, ...]) -> tuple[Wanted, ...]:
         Wanted("server", "server-ca", "hardpoint-webhook", "server", names=usable),
         Wanted("caller", "caller-ca", "hardpoint-webhook-caller", "client"),
     )
-
-
-def _content(pki: Pki) -> tuple[bytes, ...]:
-    return tuple(pki.certificate(name).read_bytes() for name in ("server-ca", "caller-ca", "server", "caller"))

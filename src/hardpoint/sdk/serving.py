@@ -17,11 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hardpoint.machinery import yamltext
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.sdk.app import App, WebhookGuest
 from hardpoint.sdk.certificates import ANY_ADDRESS, Now, Trust
 from hardpoint.serving import Limits, bind, serve
-from hardpoint.serving.certificates import Pki
+from hardpoint.serving.certificates import Pki, replace_privately
 from hardpoint.serving.webhooks import BODY_BYTES_MAX, Webhooks
 
 DEFAULT_PORT = 9443
@@ -78,6 +79,15 @@ class Served:
             "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
             "current-context": name,
         }
+
+
+def write_configs(served: Served, folder: Path) -> dict[str, Path]:
+    """Write each guest's config into a file that only its owner reads, and return the files by title."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files = {title: folder / f"{title}.yaml" for title in served.guests}
+    for title, file in files.items():
+        replace_privately(file, yamltext.encode(served.config(served.guests[title])))
+    return files
 
 
 @asynccontextmanager
