@@ -14,7 +14,7 @@ from hardpoint.apiserver.registry import Registry
 from hardpoint.apiserver.resets import reset_fields
 from hardpoint.machinery import conversion, shapes
 from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, fieldsets, of_schema, of_shape
-from hardpoint.machinery.apply.updater import Keep
+from hardpoint.machinery.apply.updater import Keep, Versions
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.sameness import is_same
 from hardpoint.machinery.structural import Structure
@@ -25,6 +25,7 @@ Json = dict[str, Any]
 NAME_LENGTH_MAX = 128
 SERVER = "kube-apiserver"
 """The manager of what the server writes by itself."""
+_BUILT_IN = Registry(())
 
 
 def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> None:
@@ -43,7 +44,7 @@ def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> Non
 
 def claim(kind: Kind, new: Json, old: Json | None, *, now: str, manager: str = SERVER, subresource: str = "") -> None:
     """Give an object of a built-in kind that the server stores by itself its managedFields."""
-    _tracker(kind, subresource).track(old, new, manager, now)
+    tracker_of(_BUILT_IN, kind, subresource).track(old, new, manager, now)
 
 
 def _forgets_all(given: Any) -> bool:
@@ -67,32 +68,34 @@ def changes_nothing(kind: Kind, new: Json, old: Json) -> bool:
     """Whether a write would change nothing, or nothing but when somebody last changed something."""
     ours, theirs = new["metadata"].get("managedFields"), old["metadata"].get("managedFields")
     if ours != theirs:
-        if not ours or not theirs or entries.without_times(ours) != entries.without_times(theirs):
+        if not ours or not theirs or not entries.differ_in_times_only(ours, theirs):
             return False
         new = {**new, "metadata": {**new["metadata"], "managedFields": theirs}}
     # What a custom resource holds may be anything, so it is looked at more closely.
     return new == old if kind.structure is None else is_same(new, old)
 
 
+_trackers: dict[tuple[str, str, str, str], tuple[Kind, Tracker]] = {}
+
+
 def tracker_of(registry: Registry, kind: Kind, subresource: str) -> Tracker:
     """Follows the writes through one endpoint of a kind."""
+    name = (kind.group, kind.version, kind.plural, subresource)
+    known = _trackers.get(name)
+    # A custom resource may come back under its old name with other properties.
+    if known is None or known[0] is not kind:
+        known = _trackers[name] = kind, _tracker(registry, kind, subresource)
+    return known[1]
+
+
+def _tracker(registry: Registry, kind: Kind, subresource: str) -> Tracker:
+    said: Json = {"apiVersion": kind.api_version, "kind": kind.kind}
     if kind.structure is None:
-        return _tracker(kind, subresource)
-    return _custom_tracker(registry, kind, kind.structure, subresource)
-
-
-@lru_cache(maxsize=512)
-def _tracker(kind: Kind, subresource: str) -> Tracker:
-    shape = shapes.shape(kind.api_version, kind.kind)
-    empty = shape.decode({"apiVersion": kind.api_version, "kind": kind.kind}).object
-    return Tracker(Updater(BuiltInVersions(kind), kind.api_version, _keep(kind, subresource)), empty, subresource)
-
-
-@lru_cache(maxsize=4096)
-def _custom_tracker(registry: Registry, kind: Kind, _: Structure, subresource: str) -> Tracker:
-    """As long as the kind has this structure: an equal kind may have another one tomorrow."""
-    empty = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}}
-    versions = CustomVersions(registry, kind)
+        empty = shapes.shape(kind.api_version, kind.kind).decode(said).object
+        versions: Versions = BuiltInVersions(kind)
+    else:
+        empty = said | {"metadata": {}}
+        versions = CustomVersions(registry, kind)
     return Tracker(Updater(versions, kind.api_version, _keep(kind, subresource)), empty, subresource)
 
 

@@ -7,8 +7,12 @@ back once they are known to be good.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from hardpoint.machinery.errors import HardpointError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND = timedelta(seconds=1)
 
 
 class BadTimestamp(HardpointError):
@@ -17,17 +21,19 @@ class BadTimestamp(HardpointError):
 
 def format_time(moment: datetime) -> str:
     """`2026-01-02T03:04:05Z`; fractions of a second are dropped."""
-    return _utc(moment).isoformat(timespec="seconds") + "Z"
+    since = (moment if moment.tzinfo is UTC else moment.astimezone(UTC)) - _EPOCH
+    return _text(since // _SECOND)
+
+
+@lru_cache(maxsize=64)
+def _text(seconds: int) -> str:
+    """A second since 1970. A busy server asks for the same one again and again."""
+    return (_EPOCH + seconds * _SECOND).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def format_micro_time(moment: datetime) -> str:
     """`2026-01-02T03:04:05.000006Z`."""
-    return _utc(moment).isoformat(timespec="microseconds") + "Z"
-
-
-def _utc(moment: datetime) -> datetime:
-    """The moment in UTC, without saying so."""
-    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).replace(tzinfo=None)
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_time(text: str) -> datetime:

@@ -95,6 +95,16 @@ def test_versions_are_not_mixed_and_appliers_do_not_count() -> None:
     assert sum(identity.operation == UPDATE for identity in capped) == 10
 
 
-def test_times_may_differ() -> None:
-    one, other = entry(), entry(time="2027-01-01T00:00:00Z")
-    assert entries.without_times([one]) == entries.without_times([other])
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"time": "2027-01-01T00:00:00Z"}, True),
+        ({"time": None}, True),
+        ({"manager": "n"}, False),
+        ({"fieldsV1": {"f:data": {}}}, False),
+        ({"subresource": "status"}, False),
+    ],
+)
+def test_times_may_differ(change: Json, same: bool) -> None:
+    assert entries.differ_in_times_only([entry()], [entry(**change)]) is same
+    assert not entries.differ_in_times_only([entry()], [entry(), entry()])

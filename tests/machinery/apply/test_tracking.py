@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardpoint.machinery.apply import Conflicts, fieldsets
+from hardpoint.machinery.apply import Conflicts, fieldsets, of_shape
 from hardpoint.machinery.apply.claims import claims
+from hardpoint.machinery.apply.comparing import compare, said_first
 from hardpoint.machinery.apply.fieldsets import FieldSet
 from hardpoint.machinery.apply.lastapplied import ANNOTATION
+from hardpoint.machinery.shapes import shape
 from tests.machinery.apply.kinds import THING, thing, tracker
 
 Json = dict[str, Any]
@@ -44,6 +46,43 @@ LABELS = st.dictionaries(LETTERS, LETTERS, max_size=2)
 CONFIGS: st.SearchStrategy[Json] = st.builds(
     lambda spec, labels: thing(spec, **({"labels": labels} if labels else {})), st.none() | SPECS, LABELS
 )
+
+
+FULL: dict[str, Json] = {
+    "Pod": {
+        "metadata": {"name": "p", "labels": {"a": "b"}, "finalizers": ["x.io/y"]},
+        "spec": {
+            "containers": [
+                {"name": "c", "image": "i", "ports": [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]},
+                {"name": "d", "env": [{"name": "A", "value": "1"}], "resources": {"limits": {"cpu": "1"}}},
+            ],
+            "volumes": [{"name": "v", "emptyDir": {}}],
+            "nodeSelector": {"a": "b"},
+            "securityContext": {"runAsUser": 1},
+        },
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    },
+    "Service": {
+        "metadata": {},
+        "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}},
+        "status": {"loadBalancer": {}},
+    },
+    "ConfigMap": {"metadata": {"annotations": {}}, "data": {"a": "b"}, "immutable": False},
+    "Node": {"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}, "status": {"capacity": {"cpu": "1"}}},
+    "PersistentVolumeClaim": {
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    },
+    "Secret": {"data": {"a": "Yg=="}, "type": "Opaque"},
+}
+
+
+def thinned(value: Any) -> st.SearchStrategy[Any]:
+    """The value without some of what is in it."""
+    if isinstance(value, dict) and value:
+        return st.fixed_dictionaries({}, optional={name: thinned(each) for name, each in value.items()})
+    if isinstance(value, list) and value:
+        return st.lists(st.sampled_from(value), max_size=len(value), unique_by=repr)
+    return st.just(value)
 
 
 def stored(obj: Json) -> Json:
@@ -130,6 +169,21 @@ def test_an_update_takes_what_it_changes_and_nothing_else(first: Json, second: J
 def test_managed_fields_are_canonical(first: Json, second: Json) -> None:
     for fields in owned(apply(update(None, first, "a"), second, "b")).values():
         assert orjson.dumps(fieldsets.parse(fields)) == orjson.dumps(fields)
+
+
+@given(CONFIGS)
+def test_the_short_way_to_a_creators_fields_leads_where_the_long_one_does(config: Json) -> None:
+    assert said_first(THING, TRACKER.empty, config) == compare(THING, TRACKER.empty, config).written
+
+
+@pytest.mark.parametrize("name", ["Pod", "Service", "ConfigMap", "Node", "PersistentVolumeClaim", "Secret"])
+@given(st.data())
+def test_and_so_it_does_for_built_in_kinds(name: str, data: st.DataObject) -> None:
+    """Of whatever is left of a full object when some of its fields are taken out."""
+    kind = shape("v1", name)
+    empty = kind.decode({"apiVersion": "v1", "kind": name}).object
+    obj = kind.decode(data.draw(thinned(FULL[name]))).object
+    assert said_first(of_shape(kind), empty, obj) == compare(of_shape(kind), empty, obj).written
 
 
 def test_the_same_value_is_shared() -> None:

@@ -54,6 +54,44 @@ def compare(kind: Type, old: Json, new: Json) -> Comparison:
     return changes.comparison()
 
 
+def said_first(kind: Type, empty: Json, new: Json) -> FieldSet:
+    """What an object says beyond the zeros of its kind.
+
+    It is `compare(kind, empty, new).written`, and found in a third of the time: every create asks for it.
+    """
+    assert kind.map is not None, "an object is a map"
+    return _said_first(kind.map, empty, new)
+
+
+def _said_first(kind: MapType, empty: Json, new: Json) -> FieldSet:
+    steps = kind.steps
+    found: FieldSet = {}
+    for name in sorted(new):
+        value = new[name]
+        if name in empty and empty[name] == value:
+            continue
+        if (step := steps.get(name)) is None:
+            step = f"f:{name}", None if kind.rest.is_leaf else kind.rest
+        element, child = step
+        if child is None:
+            found[element] = LEAF
+        elif name not in empty:
+            found[element] = whole(child, value)
+        elif below := _below_zero(child, empty[name], value):
+            found[element] = below
+    return found
+
+
+def _below_zero(kind: Type, zero: Any, value: Any) -> FieldSet:
+    """What a value says beyond a zero that is not the same: an empty struct, or null."""
+    if value.__class__ is dict and zero.__class__ is dict and kind.map is not None:
+        return _said_first(kind.map, zero, value)
+    changes = _Changes(ne)
+    changes.children("f:", kind, zero, value)
+    found: FieldSet = changes.comparison().written.get("f:", {})
+    return found
+
+
 def whole(kind: Type, value: Any) -> FieldSet:
     """The set of a value and of everything in it."""
     if value.__class__ is dict:
@@ -110,7 +148,7 @@ class _Changes:
                 child = kind.child(name)
                 self.added[f"f:{name}"] = LEAF if child.is_leaf else whole(child, value)
             elif self.differ(old[name], value):
-                self._children(f"f:{name}", kind.child(name), old[name], value)
+                self.children(f"f:{name}", kind.child(name), old[name], value)
         for name, value in old.items():
             if name not in new:
                 self.removed[f"f:{name}"] = whole(kind.child(name), value)
@@ -138,9 +176,9 @@ class _Changes:
         elif not new:
             self.removed[element] = whole(kind, old[0])
         elif self.differ(old[0], new[0]):
-            self._children(element, kind, old[0], new[0])
+            self.children(element, kind, old[0], new[0])
 
-    def _children(self, element: str, kind: Type, old: Any, new: Any) -> None:
+    def children(self, element: str, kind: Type, old: Any, new: Any) -> None:
         """Compare two values that differ."""
         if kind.is_leaf:
             self.modified[element] = LEAF

@@ -6,7 +6,7 @@ who applies has one entry, in the version it used last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -158,6 +158,11 @@ def sort_text(identity: Who) -> str:
     return json_as_go({name: value for name, value in told.items() if value})
 
 
-def without_times(entries: Iterable[Json]) -> list[Json]:
-    """Entries as they are but for their times."""
-    return [{name: value for name, value in entry.items() if name != "time"} for entry in entries]
+def differ_in_times_only(one: Sequence[Json], other: Sequence[Json]) -> bool:
+    """Whether managedFields are the same but for when somebody last changed something."""
+    return len(one) == len(other) and all(map(_is_same_but_for_time, one, other))
+
+
+def _is_same_but_for_time(one: Json, other: Json) -> bool:
+    # Where entries differ, it is nearly always in their fields.
+    return one.get("fieldsV1") == other.get("fieldsV1") and {**one, "time": None} == {**other, "time": None}

@@ -11,9 +11,11 @@ from typing import Any
 
 from hardpoint.machinery.apply import entries, lastapplied
 from hardpoint.machinery.apply.checking import check
+from hardpoint.machinery.apply.comparing import said_first
 from hardpoint.machinery.apply.conflicts import Conflicts
+from hardpoint.machinery.apply.elements import SELF
 from hardpoint.machinery.apply.entries import APPLY, UPDATE, Entry, Managed, Who
-from hardpoint.machinery.apply.fieldsets import FieldSet, difference, of_paths, union
+from hardpoint.machinery.apply.fieldsets import FieldSet, ordered, union
 from hardpoint.machinery.apply.updater import Updater
 from hardpoint.machinery.sameness import is_same
 
@@ -21,20 +23,20 @@ Json = dict[str, Any]
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 UNKNOWN = "unknown"
-_SERVERS = (
-    "creationTimestamp",
-    "generation",
-    "managedFields",
-    "name",
-    "namespace",
-    "resourceVersion",
-    "selfLink",
-    "uid",
+_NOBODYS = frozenset(("f:apiVersion", "f:kind"))
+_NOBODYS_OF_METADATA = frozenset(
+    (
+        SELF,
+        "f:creationTimestamp",
+        "f:generation",
+        "f:managedFields",
+        "f:name",
+        "f:namespace",
+        "f:resourceVersion",
+        "f:selfLink",
+        "f:uid",
+    )
 )
-NOBODYS: FieldSet = of_paths(
-    [("f:apiVersion",), ("f:kind",), ("f:metadata",), *(("f:metadata", f"f:{name}") for name in _SERVERS)]
-)
-"""Fields that no manager ever has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ class Tracker:
 
     def track(self, live: Json | None, new: Json, manager: str, now: str) -> None:
         """Give `new`, which is to replace `live` or to be created, its managedFields."""
+        if live is None and not new["metadata"].get("managedFields"):
+            self._track_first(new, manager, now)
+            return
         live = live or self.empty
         managed = self._said_or_live(live, new)
         new["metadata"].pop("managedFields", None)
@@ -55,6 +60,15 @@ class Tracker:
         if managed or not live["metadata"].get("uid"):
             managed = self._updated(live, new, managed, manager, now)
         _put(new, managed)
+
+    def _track_first(self, new: Json, manager: str, now: str) -> None:
+        """Give an object that is about to be created its managedFields."""
+        new["metadata"].pop("managedFields", None)
+        updater = self.updater
+        fields = somebodys(updater.keep(said_first(updater.type, self.empty, new)))
+        if fields:
+            identity = entries.who(manager or UNKNOWN, UPDATE, updater.api_version, self.subresource)
+            _put(new, {identity: Entry(updater.api_version, fields, now)})
 
     def _said_or_live(self, live: Json, new: Json) -> Managed:
         """The managers that a client says there are, or those there are; it may not say so of a part of an object."""
@@ -71,7 +85,7 @@ class Tracker:
 
     def _updated(self, live: Json, new: Json, managed: Managed, manager: str, now: str) -> Managed:
         left, written = self.updater.update(_bare(live), new, managed)
-        fields = difference(written, NOBODYS)
+        fields = somebodys(written)
         if fields:
             version = self.updater.api_version
             identity = entries.who(manager or UNKNOWN, UPDATE, version, self.subresource)
@@ -107,6 +121,16 @@ class Tracker:
             return self.updater.apply(live, config, managed, identity, force=True)
 
 
+def somebodys(fields: FieldSet) -> FieldSet:
+    """The fields without those that no manager ever has."""
+    left = {element: node for element, node in fields.items() if element not in _NOBODYS}
+    metadata = left.pop("f:metadata", None)
+    if metadata and (kept := {name: node for name, node in metadata.items() if name not in _NOBODYS_OF_METADATA}):
+        left["f:metadata"] = kept
+        return ordered(left)
+    return left
+
+
 def _bare(obj: Json) -> Json:
     """An object without its managedFields."""
     metadata = obj["metadata"]
@@ -120,7 +144,7 @@ def _own_part(managed: Managed, identity: Who, now: str | None) -> Managed:
     if identity not in managed:
         return managed
     entry = managed[identity]
-    fields = difference(entry.fields, NOBODYS)
+    fields = somebodys(entry.fields)
     rest = {each: other for each, other in managed.items() if each != identity}
     if not fields:
         return rest
