@@ -30,7 +30,7 @@ MISUSE = {
     "an address of another machine": (["apiserver", "--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1"),
     "an authorizer that is none": (
         ["apiserver", "--authorization-mode", "RBAC,Chance"],
-        "--authorization-mode: there is no 'Chance'; choose from Node, RBAC, AlwaysAllow, AlwaysDeny",
+        "--authorization-mode: there is no 'Chance'; choose from Node, RBAC, Webhook, ABAC, AlwaysAllow, AlwaysDeny",
     ),
     "an authorizer twice": (["apiserver", "--authorization-mode", "RBAC,RBAC"], "names a mode twice"),
     "nothing to back up": (["backup", "file"], "holds no store to back up"),

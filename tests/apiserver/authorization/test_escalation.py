@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hardpoint.apiserver.hub import Hub
 from hardpoint.machinery.messages import User
 from tests.apiserver.asking import ADMIN, Api, Json
 from tests.apiserver.authorization.roles import BOB, RBAC, allow, rule
@@ -275,3 +276,14 @@ async def test_bindings_of_nothing_are_told(api: Api, bob: Api) -> None:
     _, refused = await bob.ask("POST", f"{RBAC}/clusterroles", role(rule("delete", "pods")))
     told = 'resolution errors: [clusterroles.rbac.authorization.k8s.io "ghost" not found]'
     assert refused["message"].endswith(f'Verbs:["delete"]}}; {told}')
+
+
+async def test_who_cannot_be_known_to_have_a_right_gives_none(
+    api: Api, bob: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lags(_: Hub, revision: int, *, seconds: float) -> bool:
+        return False
+
+    monkeypatch.setattr(Hub, "wait_until_reached", lags)
+    status, refused = await bob.ask("POST", f"{RBAC}/clusterroles", role(rule("get", "pods")))
+    assert (status, refused["reason"]) == (504, "Timeout")

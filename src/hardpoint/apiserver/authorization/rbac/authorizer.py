@@ -83,10 +83,10 @@ class Rbac:
         """The rules of a role, or None if there is no such role."""
         return self._permissions.rules(role)
 
-    async def catch_up(self) -> None:
-        """Wait until every write that the store has by now is known here, or for as long as a question may wait."""
+    async def catch_up(self) -> bool:
+        """Wait, as long as a question may, until every write that the store has by now is known here; whether it is."""
         newest = await self._store.revision()
-        await self._hub.wait_until_reached(newest, seconds=NEWEST_SECONDS)
+        return await self._hub.wait_until_reached(newest, seconds=NEWEST_SECONDS)
 
     def saw_role(self, namespace: str, name: str, obj: Json | None) -> None:
         """A Role, or without a namespace a ClusterRole, is new, other than before, or gone."""

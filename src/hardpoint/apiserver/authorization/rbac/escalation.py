@@ -40,10 +40,15 @@ class Escalation:
         self._rbac, self._authorizer = rbac, authorizer
 
     async def check(self, user: User, kind: Kind, target: Target, new: Json, old: Json | None) -> None:
-        """Return if `user` may write `new` in place of `old`, else raise 403, or 404 for a role that is not there."""
+        """Return if `user` may write `new` in place of `old`.
+
+        Raises 403, 404 for a role that is not there, and 504 if it cannot be told what `user` has by now.
+        """
         if MASTERS in user.groups or (old is not None and _differs_harmlessly(new, old)):
             return
-        await self._rbac.catch_up()
+        if not await self._rbac.catch_up():
+            # Rights that were taken away a moment ago must not be given on.
+            raise errors.timeout("the newest roles and bindings are not known yet", retry_after_seconds=1)
         if "roleRef" in new:
             await self._check_binding(user, kind, target.namespace, new)
         else:
