@@ -53,13 +53,21 @@ def _rounds(plan: Plan) -> Callable[[Frame], Iterable[Any]]:
 
 def _binder(plan: Plan, cost: int) -> Callable[[Frame, Any], None]:
     """Puts a round's values into their places and pays for the round. Raises Cancelled."""
-    pay = _pay_for_free_round if not cost else None
     first, second = plan.first, plan.second
 
-    def bind(frame: Frame, item: Any) -> None:
+    def bind_one(frame: Frame, item: Any) -> None:
         frame[SPENT] += cost
-        if pay is not None:
-            pay(frame)
+        if frame[SPENT] > frame[CHECKPOINT]:
+            look_up(frame)
+        frame[first] = item
+
+    def bind_any(frame: Frame, item: Any) -> None:
+        if cost:
+            frame[SPENT] += cost
+        else:
+            # For cel-go a round may be free, because somebody cancels it in the end. Here it leaves less to be spent.
+            frame[LIMIT] -= 1
+            frame[CHECKPOINT] -= 1
         if frame[SPENT] > frame[CHECKPOINT]:
             look_up(frame)
         if second is None:
@@ -67,13 +75,7 @@ def _binder(plan: Plan, cost: int) -> Callable[[Frame, Any], None]:
         else:
             frame[first], frame[second] = item
 
-    return bind
-
-
-def _pay_for_free_round(frame: Frame) -> None:
-    """A round may be free, for cel-go, which relies on somebody to cancel it. Here it leaves less to be spent."""
-    frame[LIMIT] -= 1
-    frame[CHECKPOINT] -= 1
+    return bind_one if cost and second is None else bind_any
 
 
 def _quantifier(decisive: bool, round_cost: int, stop_cost: int) -> Callable[[Plan], Step]:
