@@ -1,0 +1,65 @@
+"""Secrets that are used once each, so that whoever finds one anywhere knows where it came from."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+PIECE_BYTES_MIN = 12
+"""Shorter pieces are too common to prove anything."""
+
+
+class Canaries:
+    """Every secret of a run, by what it is."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[bytes, str] = {}
+
+    def make(self, what: str) -> str:
+        """A new secret, which looks like a word."""
+        return self.add(what, f"k{secrets.token_hex(16)}")
+
+    def add(self, what: str, secret: str) -> str:
+        """A secret somebody else made; it is looked for whole and in the forms in which it travels."""
+        self._add(what, secret.encode())
+        return secret
+
+    def add_token(self, what: str, token: str) -> str:
+        """A JWT: nothing of it but its header may be seen."""
+        for part in token.split(".")[1:]:
+            self._add(what, part.encode())
+        return token
+
+    def add_key(self, what: str, pem: bytes) -> None:
+        """A private key on a curve: its one number, as PEM would show it. What else is in the PEM is public."""
+        key = serialization.load_pem_private_key(pem, None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        self._add(what, key.private_numbers().private_value.to_bytes(key.key_size // 8))
+
+    def __len__(self) -> int:
+        return len(set(self._pieces.values()))
+
+    def leaks(self, places: Mapping[str, bytes]) -> list[str]:
+        """What was found where."""
+        return sorted(
+            f"{what} in {place}"
+            for place, content in places.items()
+            for piece, what in self._pieces.items()
+            if piece in content
+        )
+
+    def _add(self, what: str, secret: bytes) -> None:
+        forms = {secret, quote(secret, safe="").encode(), secret.hex().encode(), *_in_base64(secret)}
+        self._pieces |= {form: what for form in forms if len(form) >= PIECE_BYTES_MIN}
+
+
+def _in_base64(plain: bytes) -> Iterable[bytes]:
+    """How it looks in Base64, wherever in a longer text it begins; its ends depend on the neighbours."""
+    for before in range(3):
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(b"\0" * before + plain)[4 if before else 0 : -4]
