@@ -6,7 +6,7 @@ What apply must know about a kind is made when the kind is first written, and ke
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.options import WriteOptions
@@ -17,8 +17,10 @@ from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, 
 from hardpoint.machinery.apply.updater import Keep, Versions
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.sameness import is_same
-from hardpoint.machinery.structural import Structure
 from hardpoint.machinery.timestamps import format_time
+
+if TYPE_CHECKING:
+    from hardpoint.machinery.structural import Structure
 
 Json = dict[str, Any]
 

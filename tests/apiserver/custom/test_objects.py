@@ -197,7 +197,7 @@ TWO = (
     version(spec=SPEC | {"properties": SPEC["properties"] | {"only": STRING}}),
     version(
         "v1beta1",
-        {"type": "object", "properties": {"color": STRING, "late": STRING | {"default": "yes"}}},
+        {"type": "object", "properties": {"color": STRING, "late": STRING | {"default": "yes"}}, "default": {}},
         storage=False,
         deprecated=True,
     ),
@@ -206,19 +206,32 @@ TWO = (
 
 
 async def test_versions_differ_in_name_and_schema(api: Api) -> None:
+    """What a version fills in must survive the stored one's schema; reading fills in what the stored one says."""
     await define(api, definition(*TWO))
-    made = await api.ok("POST", BETA, gadget(version="v1beta1", spec={"color": "blue"}))
-    assert (made["apiVersion"], made["spec"]) == ("shop.example.com/v1beta1", {"color": "blue", "late": "yes"})
-    assert (await api.ok("GET", f"{GADGETS}/a"))["spec"] == {"color": "blue"}
+    made = await api.ok("POST", BETA, gadget(version="v1beta1"))
+    assert (made["apiVersion"], made["spec"]) == ("shop.example.com/v1beta1", {"color": "red"})
+    assert (await api.ok("GET", f"{GADGETS}/a"))["spec"] == {"color": "red"}
     _, patched = await patch(api, f"{GADGETS}/a", {"spec": {"only": "here"}})
     assert patched["apiVersion"] == "shop.example.com/v1"
     listed = await api.ok("GET", BETA)
     assert (listed["apiVersion"], listed["kind"]) == ("shop.example.com/v1beta1", "GadgetList")
     assert [(item["apiVersion"], item["spec"]) for item in listed["items"]] == [
-        ("shop.example.com/v1beta1", {"color": "blue", "late": "yes"})
+        ("shop.example.com/v1beta1", {"color": "red"})
     ]
     async with api.watching(f"{BETA}?watch=1") as events:
         assert (await anext(events))["object"]["apiVersion"] == "shop.example.com/v1beta1"
+
+
+async def test_objects_outlive_the_version_they_are_stored_in(api: Api) -> None:
+    made = await define(api, definition(*TWO))
+    await api.ok("POST", GADGETS, gadget(spec={"color": "blue", "only": "here"}))
+    made["spec"]["versions"][0] |= {"storage": False, "served": False}
+    made["spec"]["versions"][1]["storage"] = True
+    await api.ok("PUT", f"{DEFINITIONS}/gadgets.shop.example.com", made)
+    await heard(api)
+    assert (await api.ok("GET", f"{BETA}/a"))["spec"] == {"color": "blue"}
+    _, patched = await patch(api, f"{BETA}/a", {"spec": {"color": "red"}})
+    assert patched["spec"] == {"color": "red", "late": "yes"}
 
 
 @pytest.mark.parametrize(

@@ -18,25 +18,28 @@ _ON_PARTS = ("get", "patch", "update")
 
 
 def kinds_of(definition: Json, *, settled_from: int, is_terminating: bool) -> list[Kind]:
-    """The kinds of an established definition, in no particular order.
+    """The kinds of an established definition, one for each version that is served.
 
     What was stored at the revision `settled_from` or later was stored under this very definition.
     """
-    versions = definition["spec"].get("versions") or []
+    group, versions = definition["spec"]["group"], definition["spec"]["versions"]
     stored = next(version for version in versions if version.get("storage"))
     served = [version for version in versions if version.get("served")]
     home = _structure(definition, stored, None, is_terminating=is_terminating)
-    api_version = f"{definition['spec']['group']}/{stored['name']}"
     if len(served) <= 1 or not home.has_defaults:
-        # Another version prunes what it stores by this one's schema, but fills in its own defaults.
+        # Another version prunes what it stores by this one's schema, but does not fill in its defaults.
         home.settled_from = settled_from
-    kinds = []
-    for version in served:
-        structure = home
-        if version is not stored:
-            structure = _structure(definition, version, Stored(api_version, home), is_terminating=is_terminating)
-        kinds.append(_kind(definition, version, stored["name"], structure))
-    return kinds
+    stored_as = Stored(f"{group}/{stored['name']}", home)
+    structures = {
+        version["name"]: home
+        if version is stored
+        else _structure(definition, version, stored_as, is_terminating=is_terminating)
+        for version in versions
+    }
+    siblings = {f"{group}/{name}": structure for name, structure in structures.items()}
+    for structure in structures.values():
+        structure.versions = siblings
+    return [_kind(definition, version, stored["name"], structures[version["name"]]) for version in served]
 
 
 def _kind(definition: Json, version: Json, stored: str, structure: Structure) -> Kind:

@@ -59,6 +59,8 @@ class Structure:
         """What whoever uses this version is told, or ""."""
         self.stored_as = stored_as
         """The version in which objects are stored, or None if it is this one."""
+        self.versions: Mapping[str, Structure] = {}
+        """Every version of the resource by its apiVersion, served or not: objects may be stored in any of them."""
         self.is_terminating = is_terminating
         """Whether the definition is going away: nothing new may be made."""
         self.settled_from = NEVER

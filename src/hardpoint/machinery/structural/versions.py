@@ -1,7 +1,7 @@
 """From one version of a custom resource to another with the conversion `None`: the name of the version changes.
 
-And because each version has a schema of its own, what the other does not know is lost on the way in, and what it would
-have filled in is filled in on the way out.
+Each version has a schema of its own. On the way in, what the stored version does not know is lost; on the way out an
+object first gets the defaults of the version it was stored in, and then loses what the served one does not know.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ def conversions(kind: Kind) -> tuple[Convert | None, Convert]:
         return stored.structure.prune({**obj, "apiVersion": stored.api_version})
 
     def convert_out(obj: Json) -> Json:
-        return structure.settle({**obj, "apiVersion": kind.api_version})
+        source = structure.versions.get(obj["apiVersion"], structure)
+        settled = source.settle(obj)
+        settled["apiVersion"] = kind.api_version
+        return settled if source is structure else structure.prune(settled)
 
     return (convert_in if stored is not None else None), convert_out
