@@ -38,7 +38,7 @@ CountObjects = Callable[[], Awaitable[Mapping[tuple[str, str], int]]]
 Labels = Sequence[tuple[str, str]]
 Sample = tuple[Labels, float]
 Family = tuple[str, str, str, Iterable[Sample]]
-"""The name of a metric, its type, what it tells, and its samples."""
+"""The name of a metric, its type, what it tells, and its samples; no type continues the family before."""
 Source = Callable[[], Iterable[Family]]
 
 
@@ -145,7 +145,8 @@ class Metrics:
             lines += (f"# HELP {name} {about}", f"# TYPE {name} {kind}")
             lines += samples
         for name, kind, about, told in (family for source in self._sources for family in source()):
-            lines += (f"# HELP {name} {about}", f"# TYPE {name} {kind}")
+            if kind:
+                lines += (f"# HELP {name} {about}", f"# TYPE {name} {kind}")
             lines += _samples(name, told)
         lines += process.render()
         return ("\n".join(lines) + "\n").encode()

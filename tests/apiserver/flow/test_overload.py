@@ -178,3 +178,14 @@ async def test_a_request_whose_client_leaves_gives_its_seat_back(api: Api) -> No
     metrics = (await api.send("GET", "/metrics")).body.decode()
     assert 'apiserver_flowcontrol_current_executing_seats{priority_level="global-default"} 0' in metrics
     assert 'current_inqueue_requests{flow_schema="global-default",priority_level="global-default"} 0' in metrics
+
+
+async def test_metrics_are_in_prometheus_form(api: Api) -> None:
+    parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed")
+    flooder = api.as_user(FLOODER)
+    await asyncio.gather(*(flooder.send("GET", "/version") for _ in range(400)))
+    text = (await api.send("GET", "/metrics")).body.decode()
+    families = {family.name: family for family in parser.text_string_to_metric_families(text)}
+    waits = families["apiserver_flowcontrol_request_wait_duration_seconds"]
+    assert waits.type == "histogram"
+    assert {sample.name.rpartition("_")[2] for sample in waits.samples} == {"bucket", "sum", "count"}

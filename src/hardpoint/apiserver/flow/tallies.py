@@ -59,7 +59,7 @@ def families(levels: Iterable[Level], tallies: Mapping[tuple[str, str], Tally]) 
         yield f"{_PREFIX}_{name}", kind, about, samples
     waited = [((*labels, ("execute", "true")), tally.waited) for labels, tally in named]
     yield from _spreads(f"{_PREFIX}_request_wait_duration_seconds", "How long requests waited.", waited)
-    limits = [((("priority_level", level.shape.name),), level) for level in levels if not level.shape.is_exempt]
+    limits = [((("priority_level", level.shape.name),), level) for level in levels]
     for name, about, seats in (
         ("current_executing_seats", "Seats in use now.", [(n, level.in_use) for n, level in limits]),
         ("nominal_limit_seats", "Seats of a level by its shares.", [(n, level.nominal) for n, level in limits]),
