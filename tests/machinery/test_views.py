@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -25,6 +25,7 @@ class Tree(View):
     maybe: Leaf | None
     leaves: list[Leaf]
     anything: Any
+    choice: Literal["a", "b"]
 
 
 def test_declared_fields_are_there() -> None:
@@ -40,6 +41,7 @@ def test_absent_fields_read_as_in_go(json: dict[str, Any]) -> None:
     tree = Tree(json)
     assert (tree.text, tree.number, tree.flag, tree.texts, tree.table, tree.leaves) == ("", 0, False, [], {}, [])
     assert tree.leaf.name == ""
+    assert tree.choice == ""
     assert tree.maybe is None
     assert tree.anything is None
 

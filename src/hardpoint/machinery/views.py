@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Read = Callable[[Any], Any]
 
@@ -57,6 +57,8 @@ def _reader(hint: Any) -> Read:
     if origin in (Union, UnionType):
         (inner,) = (_reader(argument) for argument in arguments if argument is not type(None))
         return lambda value: None if value is None else inner(value)
+    if origin is Literal:
+        return _reader(type(arguments[0]))
     if origin is list:
         return _list_reader(arguments[0])
     if isinstance(hint, type) and issubclass(hint, View):
