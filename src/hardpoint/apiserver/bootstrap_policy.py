@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from hardpoint.apiserver import managers, objectmeta
+from hardpoint.apiserver.flow.conditions import dangling
 from hardpoint.apiserver.places import place
 from hardpoint.machinery.errors import StoreError
 from hardpoint.machinery.rolereconciling import is_protected, reconciled, refers_elsewhere
@@ -78,6 +79,9 @@ def _new(wanted: StandardObject, now: str) -> Json:
     ]
     if kind.kind == "APIService":
         new["status"] = {"conditions": [{**_AVAILABLE, "lastTransitionTime": now}]}
+    elif kind.kind == "FlowSchema":
+        level = new["spec"]["priorityLevelConfiguration"]["name"]
+        new["status"] = {"conditions": [{**dangling(level, is_there=True), "lastTransitionTime": now}]}
     elif kind.group != _RBAC:
         new["status"] = {}
     return new

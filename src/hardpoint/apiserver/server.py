@@ -31,6 +31,7 @@ from hardpoint.apiserver.compaction import keep_compacted
 from hardpoint.apiserver.custom.lifecycle import CustomResources
 from hardpoint.apiserver.deadlines import Deadlines
 from hardpoint.apiserver.discovery import Discovery
+from hardpoint.apiserver.flow.conditions import keep_conditions
 from hardpoint.apiserver.flow.following import FlowObjects
 from hardpoint.apiserver.flow.gate import Gate
 from hardpoint.apiserver.flow.options import FlowOptions, make_limits
@@ -144,14 +145,17 @@ class ApiServer:
         changes = following(self._authorization, self._access)
         async with self.hub.running(), self._authenticators.running(), changes, asyncio.TaskGroup() as tasks:
             compacting = tasks.create_task(keep_compacted(self._store), name="compaction")
-            running: asyncio.Task[None] | None = None
+            running: list[asyncio.Task[None]] = []
             try:
                 await ensure_policy(self._store, self._now)
                 await self._authorization.load()
                 if self._flow_objects is not None:
                     await self._flow_objects.load()
                 await self._custom.load()
-                running = tasks.create_task(self._custom.run(), name="custom resources")
+                running.append(tasks.create_task(self._custom.run(), name="custom resources"))
+                if self._flow_objects is not None:
+                    conditions = keep_conditions(self._flow_objects, self.handle, self._now)
+                    running.append(tasks.create_task(conditions, name="flow schemas' conditions"))
                 await bootstrap(self.handle, self._host, self._port)
                 await put(self.handle, extension.COLLECTION, extension.config_map(self._authentication))
                 for finish in hooks:
@@ -160,8 +164,8 @@ class ApiServer:
             finally:
                 self._is_stopping = True
                 compacting.cancel()
-                if running is not None:
-                    running.cancel()
+                for task in running:
+                    task.cancel()
 
     async def sign(self, claims: Mapping[str, Any]) -> str:
         """A token of these claims, signed with the key of service accounts: for the controller that fills Secrets."""

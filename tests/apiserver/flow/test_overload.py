@@ -189,3 +189,27 @@ async def test_metrics_are_in_prometheus_form(api: Api) -> None:
     waits = families["apiserver_flowcontrol_request_wait_duration_seconds"]
     assert waits.type == "histogram"
     assert {sample.name.rpartition("_")[2] for sample in waits.samples} == {"bucket", "sum", "count"}
+
+
+@pytest.mark.parametrize(
+    ("level", "status", "reason", "words"),
+    [("workload-high", "False", "Found", "and it exists"), ("gone", "True", "NotFound", "but there is no such object")],
+)
+async def test_a_schema_says_whether_its_level_exists(
+    api: Api, level: str, status: str, reason: str, words: str
+) -> None:
+    url = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
+    spec = {"matchingPrecedence": 10, "priorityLevelConfiguration": {"name": level}}
+    async with api.watching(f"{url}?watch=true&fieldSelector=metadata.name%3Dmine") as events:
+        await api.ok("POST", url, {"metadata": {"name": "mine"}, "spec": spec})
+        await anext(events)
+        conditions = (await anext(events))["object"]["status"]["conditions"]
+    assert [(each["type"], each["status"], each["reason"]) for each in conditions] == [("Dangling", status, reason)]
+    assert conditions[0]["message"] == (
+        f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" {words}'
+    )
+
+
+async def test_the_schemas_of_every_cluster_have_their_levels(api: Api) -> None:
+    stored = await api.ok("GET", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
+    assert {each["status"]["conditions"][0]["status"] for each in stored["items"]} == {"False"}

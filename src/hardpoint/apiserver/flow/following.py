@@ -21,15 +21,22 @@ class FlowObjects:
     def __init__(self, hub: Hub, store: Store, gate: Gate) -> None:
         self._gate = gate
         self._is_loaded = False
-        self._schemas = Mirror(hub, store, GROUP, "flowschemas", self._changed)
-        self._levels = Mirror(hub, store, GROUP, "prioritylevelconfigurations", self._changed)
+        self._has_changed = asyncio.Event()
+        self.schemas = Mirror(hub, store, GROUP, "flowschemas", self._changed)
+        self.levels = Mirror(hub, store, GROUP, "prioritylevelconfigurations", self._changed)
 
     async def load(self) -> None:
         """Read what there is. To be called once, when the hub is running."""
-        await asyncio.gather(self._schemas.load(), self._levels.load())
+        await asyncio.gather(self.schemas.load(), self.levels.load())
         self._is_loaded = True
-        self._gate.configure(self._schemas, self._levels)
+        self._gate.configure(self.schemas, self.levels)
+
+    async def wait_until_changed(self) -> None:
+        """Return when an object has changed since this was last called, or since they were loaded."""
+        await self._has_changed.wait()
+        self._has_changed.clear()
 
     def _changed(self, _namespace: str, _name: str, _obj: Json | None) -> None:
         if self._is_loaded:
-            self._gate.configure(self._schemas, self._levels)
+            self._has_changed.set()
+            self._gate.configure(self.schemas, self.levels)
