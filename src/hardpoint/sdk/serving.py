@@ -82,9 +82,9 @@ class Served:
 
 
 def write_configs(served: Served, folder: Path) -> dict[str, Path]:
-    """Write each guest's config into a file that only its owner reads, and return the files by title."""
+    """Write each guest's config into a file that only its owner reads, and return the files' full paths by title."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    files = {title: folder / f"{title}.yaml" for title in served.guests}
+    files = {title: folder.resolve() / f"{title}.yaml" for title in served.guests}
     for title, file in files.items():
         replace_privately(file, yamltext.encode(served.config(served.guests[title])))
     return files
