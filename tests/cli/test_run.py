@@ -12,6 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from hardpoint.cli.check import SEAMS
+from hardpoint.sdk.checking import WEBHOOKS
 from tests.cli.conftest import Done, Home
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -85,6 +87,10 @@ def test_what_cannot_work_is_one_sentence_and_status_2(home: Home, arguments: li
     done = home.run(*arguments)
     assert (done.status, done.out) == (2, "")
     assert words in done.err
+
+
+def test_check_knows_every_seam_that_has_a_kit() -> None:
+    assert set(SEAMS) == {*WEBHOOKS, "credential"}
 
 
 def checked(home: Home, *arguments: str) -> Done:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,12 @@ from hardpoint.client.credentials import ANONYMOUS, ClientCertificate, Credentia
 from hardpoint.client.endpoint import Endpoint, from_kubeconfig
 from hardpoint.client.kubeconfig import load as load_kubeconfig
 from hardpoint.client.webhook import endpoint_at
-from hardpoint.machinery import yamltext
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.runtime.promises import Finding, Promises
 from hardpoint.runtime.webhookpromises import Caller
 from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.loading import load
-from hardpoint.sdk.serving import Place, serving
+from hardpoint.sdk.serving import Place, serving, write_configs
 from hardpoint.seams.audit import check as audit
 from hardpoint.seams.authentication import check as authentication
 from hardpoint.seams.authorization import check as authorization
@@ -31,7 +30,6 @@ WEBHOOKS: Mapping[str, tuple[Promises[Caller], dict[str, Any]]] = {
     "authorization": (authorization.promises, authorization.SAMPLE),
     "audit": (audit.promises, audit.SAMPLE),
 }
-SEAMS = (*WEBHOOKS, "credential")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ async def _reached(seam: str, target: str, access: Access) -> AsyncIterator[list
     if "://" in target:
         yield [endpoint_at(target, ca_pem=access.ca_pem, credentials=_credentials(access))]
     elif target.endswith((".yaml", ".yml", ".kubeconfig")):
-        yield [from_kubeconfig(load_kubeconfig(Path(target)))]
+        yield [_endpoint(Path(target))]
     else:
         app = load(target).app
         if all(guest.seam != seam for guest in app.webhooks.values()):
@@ -82,22 +80,12 @@ async def _reached(seam: str, target: str, access: Access) -> AsyncIterator[list
             raise ConfigError(f"{target} has no guest for the seam {seam} (it has: {has})")
         with tempfile.TemporaryDirectory(prefix="hardpoint-check-") as folder:
             async with serving([app], Trust(Path(folder) / "pki"), Place(port=0)) as served:
-                configs = [served.config(guest) for guest in served.guests.values() if guest.seam == seam]
-                yield [_endpoint(config, Path(folder)) for config in configs]
+                files = write_configs(served, Path(folder) / "configs")
+                yield [_endpoint(file) for title, file in files.items() if served.guests[title].seam == seam]
 
 
-def _endpoint(config: dict[str, Any], folder: Path) -> Endpoint:
-    with _written(config, folder / "config.yaml") as file:
-        return from_kubeconfig(load_kubeconfig(file))
-
-
-@contextmanager
-def _written(config: dict[str, Any], file: Path) -> Iterator[Path]:
-    file.write_bytes(yamltext.encode(config))
-    try:
-        yield file
-    finally:
-        file.unlink()
+def _endpoint(file: Path) -> Endpoint:
+    return from_kubeconfig(load_kubeconfig(file))
 
 
 def _credentials(access: Access) -> Credentials:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from hardpoint.runtime.promises import NotAsked, Promises, expect
+from hardpoint.runtime.promises import Broken, NotAsked, Promises, expect
 from hardpoint.runtime.webhookpromises import Caller, Json, every_review, every_webhook
 from hardpoint.seams.authentication.contract import (
     VERSIONS,
@@ -37,8 +37,7 @@ async def _status(
     try:
         return verdict(answer, version)
     except BadReview as wrong:
-        expect(False, f"answered no TokenReview: {wrong}")
-        raise
+        raise Broken(f"answered no TokenReview: {wrong}") from wrong
 
 
 def _good_token(guest: Caller) -> str:

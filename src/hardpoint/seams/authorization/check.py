@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from hardpoint.runtime.promises import Promises, expect
+from hardpoint.runtime.promises import Broken, Promises, expect
 from hardpoint.runtime.webhookpromises import Caller, Json, every_review, every_webhook
 from hardpoint.seams.authorization.contract import (
     CONTRADICTION,
@@ -59,8 +59,7 @@ async def _verdict(guest: Caller, spec: SubjectAccessReviewSpec, version: Versio
     try:
         said = verdict(answer, version)
     except BadReview as wrong:
-        expect(False, f"answered no SubjectAccessReview: {wrong}")
-        raise
+        raise Broken(f"answered no SubjectAccessReview: {wrong}") from wrong
     expect(said.error != CONTRADICTION, "answered both allowed and denied")
     return said
 
