@@ -137,7 +137,7 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
             {"user": {"client-key-data": encoded(b"x")}}, "client-certificate is missing", id="no certificate"
         ),
         pytest.param({"user": {"auth-provider": {"name": "gcp"}}}, "use an exec plugin instead", id="auth provider"),
-        pytest.param({"user": {"exec": {"command": "aws"}}}, "needs a credential plugin", id="no plugins here"),
+        pytest.param({"user": {"exec": {"command": "aws"}}}, "names a credential plugin", id="no plugins here"),
         pytest.param({"user": {"exec": {"args": []}}}, "exec.command must name a program", id="no command"),
         pytest.param({"user": {"token": "a\nb"}}, "token is no token", id="token in two lines"),
         pytest.param({"user": {"as-groups": [True]}}, "as-groups must be a list of texts", id="groups"),

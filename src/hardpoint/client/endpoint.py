@@ -231,7 +231,8 @@ def _plugin(user: Entry, cluster: Entry, ca_pem: bytes | None, plugins: Credenti
     if not isinstance(section, dict) or not isinstance(section.get("command"), str):
         raise ConfigError(f"{user.where('exec.command')} must name a program")
     if plugins is None:
-        raise ConfigError(f"{user.where('exec')} needs a credential plugin, and this program runs none; use a token")
+        way_out = "give the client plugins=hardpoint.credential.ExecPlugins(), or use a token"
+        raise ConfigError(f"{user.where('exec')} names a credential plugin, and this program runs none; {way_out}")
     command = section["command"]
     if "/" in command:
         section = section | {"command": str(user.file.parent / command)}
