@@ -84,6 +84,16 @@ async def test_names_belong_to_whoever_came_first(api: Api) -> None:
     assert found["status"]["acceptedNames"]["shortNames"] == ["gd", "gz", "gadget"]
 
 
+async def test_names_that_are_no_longer_asked_for_are_free(api: Api) -> None:
+    names = {"plural": "gadgets", "kind": "Gadget", "shortNames": ["gd"], "categories": ["all"]}
+    await define(api, definition(names=names))
+    change = {"spec": {"names": {"shortNames": None, "categories": None}}}
+    path = f"{DEFINITIONS}/gadgets.shop.example.com"
+    await api.ok("PATCH", path, change, content_type="application/merge-patch+json")
+    await define(api, definition(plural="gizmos", names={"plural": "gizmos", "kind": "Gizmo", "shortNames": ["gd"]}))
+    assert (await api.ok("GET", path))["status"]["acceptedNames"].keys() == {"plural", "singular", "kind", "listKind"}
+
+
 async def test_the_same_names_in_another_group_are_no_conflict(api: Api) -> None:
     await define(api)
     await define(api, definition(group="other.example.com"))

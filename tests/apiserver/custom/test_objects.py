@@ -248,6 +248,16 @@ async def test_whoever_uses_an_old_version_is_told(api: Api, served: str, warnin
     assert [value for name, value in response.headers if name == "Warning"] == warning
 
 
+async def test_what_no_longer_can_be_decoded_can_still_be_read(api: Api) -> None:
+    made = await define(api)
+    await api.ok("POST", GADGETS, gadget(spec={"free": {"metadata": {"labels": {"a": 1}}}}))
+    free = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["free"]
+    free["x-kubernetes-embedded-resource"] = True
+    await api.ok("PUT", f"{DEFINITIONS}/gadgets.shop.example.com", made)
+    await heard(api)
+    assert len((await api.ok("GET", GADGETS))["items"]) == 1
+
+
 async def test_a_scale_is_where_the_definition_says(api: Api) -> None:
     await define(api)
     await api.ok("POST", GADGETS, gadget(spec={"size": 3}))

@@ -29,15 +29,15 @@ def accept(definition: Json, others: Iterable[Json]) -> tuple[Json, Condition]:
     asked: Json = definition["spec"]["names"]
     own: Json = (definition.get("status") or {}).get("acceptedNames") or {}
     resources, kinds = _taken(others)
-    accepted = {**own, **({"categories": asked["categories"]} if asked.get("categories") else {})}
+    accepted = {**own, "categories": asked.get("categories")}
     condition = NAMES_ACCEPTED
     for field in ("plural", "singular", "shortNames", "kind", "listKind"):
         taken = kinds if field in _KINDS else resources
         conflicts = _conflicts(asked.get(field), own.get(field), taken)
         if conflicts:
             condition = Condition("NamesAccepted", "False", _REASONS[field], _told(conflicts))
-        elif asked.get(field):
-            accepted[field] = asked[field]
+        else:
+            accepted[field] = asked.get(field)
     return as_go(accepted), condition
 
 

@@ -1,16 +1,20 @@
-"""Keeps the registry true to the definitions there are: what each of them is served as, from when it may be."""
+"""Keeps the registry true to the definitions there are: what each of them is served as, from when it may be.
+
+Built-in kinds stay what they are: nothing is served in their place, nor beside them in a version of theirs.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from hardpoint.apiserver import places
 from hardpoint.apiserver.custom import conditions
 from hardpoint.apiserver.registry import Registry
-from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.kinds import Kind, builtin
 
 Json = dict[str, Any]
 
@@ -75,7 +79,11 @@ class Serving:
         from hardpoint.apiserver.custom.definitions import kinds_of  # Not before there are definitions.
 
         going = _is_terminating(definition) if is_terminating is None else is_terminating
-        kinds = kinds_of(definition, settled_from=settled_from, is_terminating=going)
+        kinds = [
+            kind
+            for kind in kinds_of(definition, settled_from=settled_from, is_terminating=going)
+            if (kind.group, kind.version) not in _builtin_versions()
+        ]
         before = self.kinds(name)
         self._served[name] = _Served(kinds, _generation(definition), _names(definition), going, settled_from)
         stay = {kind.version for kind in kinds}
@@ -94,7 +102,23 @@ def _is_servable(definition: Json) -> bool:
     """Names that are accepted may be served even before the definition is established."""
     accepted = conditions.is_true(definition, "NamesAccepted") or conditions.is_true(definition, "Established")
     names = _names(definition)
-    return accepted and all(names.get(field) for field in ("plural", "singular", "kind", "listKind"))
+    is_named = all(names.get(field) for field in ("plural", "singular", "kind", "listKind"))
+    return accepted and is_named and not _overlaps(definition["spec"])
+
+
+def _overlaps(spec: Json) -> bool:
+    """Whether a built-in kind has this place in the store: through another version it could be written unchecked."""
+    return (spec["group"], spec["names"]["plural"]) in _builtin_resources()
+
+
+@cache
+def _builtin_resources() -> frozenset[tuple[str, str]]:
+    return frozenset((kind.group, kind.plural) for kind in builtin())
+
+
+@cache
+def _builtin_versions() -> frozenset[tuple[str, str]]:
+    return frozenset((kind.group, kind.version) for kind in builtin())
 
 
 def _is_terminating(definition: Json) -> bool:

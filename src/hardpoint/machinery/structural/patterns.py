@@ -44,7 +44,7 @@ def problem(pattern: str) -> str:
     return _compiled(pattern)[1]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _compiled(pattern: str) -> tuple[Any, str]:
     """The compiled pattern, or None and why it does not compile."""
     import re2  # Not before a schema has a pattern: start-up does not wait for it.

@@ -49,8 +49,6 @@ class Structure:
     ) -> None:
         self.schema: Json = schema or {}
         """The version's `openAPIV3Schema` as it is stored, not to be changed; empty if it has none."""
-        self.preserves_unknown = preserves_unknown
-        """Whether fields that the schema does not name are kept."""
         self.columns = columns
         """Its `additionalPrinterColumns`."""
         self.scale = scale
@@ -98,8 +96,12 @@ class Structure:
         return settled
 
     def prune(self, obj: Json) -> Json:
-        """An object, whose metadata is in order, without the fields that this version does not have."""
-        left: Json = self._pruner(obj, [])
+        """A stored object without the fields that this version does not have."""
+        try:
+            left: Json = self._pruner(obj, [])
+        except (TypeMismatch, RecursionError):
+            # It was stored under other rules. Better it is seen as it is than that no list can be had.
+            return dict(obj)
         return left
 
     @cached_property
