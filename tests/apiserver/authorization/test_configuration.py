@@ -72,7 +72,10 @@ BAD: dict[str, tuple[Callable[[Path], list[Json]], str]] = {
         lambda _: [{"type": "Webhook", "name": "x"}],
         "authorizers[0].webhook: Required value: required when type=Webhook",
     ),
-    "no timeout": (broken(timeout=""), "authorizers[0].timeout: Required value"),
+    "no timeout": (
+        lambda kubeconfig: [_without(hook(kubeconfig), "timeout")],
+        "authorizers[0].timeout: Required value",
+    ),
     "no time": (broken(timeout="0s"), "authorizers[0].timeout: Required value"),
     "too long": (
         broken(timeout="31s"),
@@ -99,7 +102,11 @@ BAD: dict[str, tuple[Callable[[Path], list[Json]], str]] = {
         'authorizers[0].subjectAccessReviewVersion: Unsupported value: "v2": supported values: "v1", "v1beta1"',
     ),
     "conditions of no version": (
-        lambda kubeconfig: [_without_condition_version(hook(kubeconfig, matchConditions=[{"expression": "true"}]))],
+        lambda kubeconfig: [
+            _without(
+                hook(kubeconfig, matchConditions=[{"expression": "true"}]), "matchConditionSubjectAccessReviewVersion"
+            )
+        ],
         "authorizers[0].matchConditionSubjectAccessReviewVersion: Required value: required if match conditions are"
         " specified",
     ),
@@ -151,8 +158,8 @@ BAD: dict[str, tuple[Callable[[Path], list[Json]], str]] = {
 }
 
 
-def _without_condition_version(authorizer: Json) -> Json:
-    del authorizer["webhook"]["matchConditionSubjectAccessReviewVersion"]
+def _without(authorizer: Json, field: str) -> Json:
+    del authorizer["webhook"][field]
     return authorizer
 
 

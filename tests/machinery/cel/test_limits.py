@@ -10,7 +10,7 @@ import pytest
 
 from hardpoint.machinery import cel
 from hardpoint.machinery.cel.errors import Cancelled
-from hardpoint.machinery.cel.parser import DEPTH_MAX, LENGTH_MAX
+from hardpoint.machinery.cel.parser import BRACKETS_MAX, DEPTH_MAX, LENGTH_MAX
 
 VARIABLES = {"l": cel.list_of(cel.INT), "s": cel.STRING, "ls": cel.list_of(cel.STRING)}
 VALUES: dict[str, Any] = {
@@ -120,7 +120,9 @@ def test_whoever_waits_can_interrupt() -> None:
 @pytest.mark.parametrize(
     ("expression", "told"),
     [
-        ("(" * (DEPTH_MAX + 1) + "1" + ")" * (DEPTH_MAX + 1), "recursion limit exceeded"),
+        ("(" * (BRACKETS_MAX + 1) + "1" + ")" * (BRACKETS_MAX + 1), "recursion limit exceeded"),
+        ("(" * 50 + "1" + (" + 1" * 10 + ")") * 50, "max recursion depth exceeded"),
+        ("[1].map(x, " * 50 + "x" + ".y" * 100 + ")" * 50, "max recursion depth exceeded"),
         ("[" * 5000, "recursion limit exceeded"),
         ("{'a':" * 5000, "recursion limit exceeded"),
         ("1" + " + 1" * 5000, "max recursion depth exceeded"),
@@ -144,9 +146,30 @@ def test_long_rows_of_conditions_are_no_problem(sign: str) -> None:
 
 
 def test_brackets_nest_as_deep_as_anybody_writes() -> None:
-    depth = DEPTH_MAX - 1
+    depth = BRACKETS_MAX - 1
     assert cel.compile("(" * depth + "1" + ")" * depth, {}).evaluate({}) == 1
-    assert cel.compile("1" + " + 1" * 200, {}).evaluate({}) == 201
+    assert cel.compile("1" + " + 1" * (DEPTH_MAX - 1), {}).evaluate({}) == DEPTH_MAX
+
+
+DEEPEST = {
+    "selections": ("a" + ".b" * (DEPTH_MAX - 1), "no such key: b"),
+    "indices": ("a" + "['b']" * (DEPTH_MAX - 1), "no such key: b"),
+    "loops": ("[1].map(x, " * 50 + "a.b" + ")" * 50, "no such key: b"),
+    "sums": ("a.b" + " + 1" * (DEPTH_MAX - 2), "no such key: b"),
+    "lists": ("[" * 50 + "a.b" + "]" * 50, "no such key: b"),
+}
+
+
+@pytest.mark.parametrize(("expression", "told"), DEEPEST.values(), ids=DEEPEST)
+def test_the_deepest_leave_room_on_the_stack(expression: str, told: str) -> None:
+    """Two thirds of Python's stack are enough for whatever is accepted."""
+    program = _below(300, lambda: cel.compile(expression, {"a": cel.map_of(cel.STRING, cel.DYN)}))
+    with pytest.raises(cel.EvaluationError, match=told):
+        _below(300, lambda: program.evaluate({"a": {}}))
+
+
+def _below(frames: int, call: Callable[[], Any]) -> Any:
+    return call() if not frames else _below(frames - 1, call)
 
 
 PATTERNS = ["(a+)+$", "(a|aa)+$", "(a|a?)+$", "(.*a){20}$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y", "([a-zA-Z]+)*$"]

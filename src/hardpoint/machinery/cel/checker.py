@@ -1,7 +1,7 @@
 """Finds the type of every part of an expression, and every mistake that can be found without values.
 
-The rules and the words are cel-go's, with the validators Kubernetes adds: lists and maps hold one type, and literal
-patterns, timestamps and durations are good ones. All mistakes are told at once.
+The rules and the words are cel-go's; what Kubernetes forbids beyond them is in `validators.py`. All mistakes are told
+at once.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hardpoint.machinery.cel.errors import CompileError, EvaluationError, Mistake
+from hardpoint.machinery.cel.errors import CompileError, Mistake
 from hardpoint.machinery.cel.functions import Functions, Overload
-from hardpoint.machinery.cel.library.formatting import read_clauses
 from hardpoint.machinery.cel.syntax import (
     Bind,
     Call,
@@ -45,11 +44,11 @@ from hardpoint.machinery.cel.types import (
     type_of,
 )
 from hardpoint.machinery.cel.unify import Unifier, most_general
+from hardpoint.machinery.cel.validators import problems
 from hardpoint.machinery.cel.values import UInt
 
 MISTAKES_MAX = 100
 _LITERALS: dict[type, Type] = {bool: BOOL, int: INT, UInt: UINT, float: DOUBLE, str: STRING, bytes: BYTES}
-_TRIED = frozenset(("duration", "timestamp", "matches"))
 _TYPE_NAMES = {
     **NAMED,
     "list": list_of(DYN),
@@ -63,10 +62,9 @@ def check(expression: str, root: Node, variables: Mapping[str, Type], functions:
     """Complete the parts with their types and overloads; the type of the whole. Raises CompileError."""
     checker = _Checker(variables, functions)
     checker.visit(root)
-    if not checker.mistakes:
-        checker.validate()
-    if checker.mistakes:
-        raise CompileError(expression, checker.mistakes[:MISTAKES_MAX])
+    mistakes = checker.mistakes or problems(checker.settle())
+    if mistakes:
+        raise CompileError(expression, mistakes[:MISTAKES_MAX])
     return root.type
 
 
@@ -77,7 +75,6 @@ class _Checker:
         self._objects = _objects(variables.values())
         self._unifier = Unifier()
         self._seen: list[Node] = []
-        self._formatted: list[Call] = []
         self.mistakes: list[Mistake] = []
 
     def visit(self, node: Node) -> Type:
@@ -85,18 +82,11 @@ class _Checker:
         self._seen.append(node)
         return node.type
 
-    def validate(self) -> None:
-        """Once all is known: no parameter is left, and the rules of Kubernetes hold."""
-        exempt = {id(inner) for node in self._formatted for inner in _within(node)}
+    def settle(self) -> list[Node]:
+        """Once all is known, no parameter is left. Returns all parts."""
         for node in self._seen:
             node.type = self._unifier.resolve(node.type, free_to_dyn=True)
-        for node in self._seen:
-            if isinstance(node, ListOf | MapOf) and id(node) not in exempt:
-                self._check_homogeneous(node)
-            elif isinstance(node, Call) and node.function in _TRIED:
-                self._check_literal(node)
-        for node in self._formatted:
-            self._check_format(node)
+        return self._seen
 
     def _wrong(self, position: int, message: str) -> Type:
         self.mistakes.append(Mistake(position, message))
@@ -177,8 +167,6 @@ class _Checker:
             return self._logic(node)
         if node.target is not None:
             self.visit(node.target)
-        if node.function == "format":
-            self._formatted.append(node)
         return self._overload(node)
 
     def _resolve_name(self, node: Call) -> None:
@@ -331,69 +319,6 @@ class _Checker:
         self._scope = outer
         return found
 
-    def _check_homogeneous(self, node: ListOf | MapOf) -> None:
-        if isinstance(node, ListOf):
-            self._check_alike(
-                [
-                    (item, item.type.unwrapped if at in node.optionals else item.type)
-                    for at, item in enumerate(node.items)
-                ]
-            )
-            return
-        self._check_alike([(entry.key, entry.key.type) for entry in node.entries])
-        self._check_alike(
-            [
-                (entry.value, entry.value.type.unwrapped if entry.is_optional else entry.value.type)
-                for entry in node.entries
-            ]
-        )
-
-    def _check_alike(self, items: Sequence[tuple[Node, Type]]) -> None:
-        for node, found in items[1:]:
-            if not _equivalent(items[0][1], found):
-                self._mismatch(node.position, items[0][1], found)
-                return
-
-    def _check_literal(self, node: Call) -> None:
-        """A pattern, timestamp or duration that is written out is tried at once."""
-        if node.function == "matches":
-            if not node.arguments or not isinstance(pattern := node.arguments[-1], Literal):
-                return
-            sample: list[Any] = ["", pattern.value]
-            place = pattern.position
-        else:
-            if not isinstance(argument := node.arguments[0], Literal):
-                return
-            sample, place = [argument.value], argument.position
-        try:
-            node.overloads[0].run(*sample)
-        except EvaluationError:
-            self._wrong(place, f"invalid {node.function} argument")
-
-    def _check_format(self, node: Call) -> None:
-        """A template that is written out is compared with the values that are."""
-        template, values = node.target, node.arguments[0]
-        if not isinstance(template, Literal) or not isinstance(values, ListOf):
-            return
-        try:
-            clauses = [clause for clause in read_clauses(template.value) if clause.letter != "%"]
-        except EvaluationError as wrong:
-            self._wrong(node.position, str(wrong))
-            return
-        if len(clauses) > len(values.items):
-            self._wrong(node.position, f"index {len(values.items)} out of range")
-            return
-        for clause, value in zip(clauses, values.items, strict=False):
-            if problem := clause.problem(value.type.name):
-                self._wrong(value.position, problem)
-
-
-def _equivalent(first: Type, second: Type) -> bool:
-    if first.kind is Kind.PARAMETER or second.kind is Kind.PARAMETER:
-        return True
-    same = first.kind is second.kind and first.name == second.name
-    return same and all(map(_equivalent, first.parameters, second.parameters))
-
 
 def _qualified(node: Node) -> str | None:
     """`a.b.c` for what is written so, and may be one name."""
@@ -414,23 +339,4 @@ def _objects(types: Any) -> dict[str, Type]:
         if type.kind is Kind.OBJECT and type.name not in found:
             found[type.name] = type
             todo += [field for _, field in type.fields]
-    return found
-
-
-def _within(node: Node) -> list[Node]:
-    """The lists and maps written in the arguments of a call, at any depth of lists and maps."""
-    found: list[Node] = []
-    todo: list[Node] = [node]
-    while todo:
-        inner = todo.pop()
-        found.append(inner)
-        match inner:
-            case Call():
-                todo += inner.operands
-            case ListOf():
-                todo += inner.items
-            case MapOf():
-                todo += [part for entry in inner.entries for part in (entry.key, entry.value)]
-            case Select():
-                todo.append(inner.operand)
     return found

@@ -1,7 +1,8 @@
 """Tokens to the parts of an expression, macros expanded.
 
-Recursive descent, one method a rule of cel-go's CEL.g4. It stops at the first syntax error, where cel-go recovers and
-may find more. Depth and length are bounded, so that no text is too much for the stack of whoever evaluates it.
+Recursive descent after the rules of cel-go's CEL.g4, operators by their strength. It stops at the first syntax error,
+where cel-go recovers and may find more. Depth and length are bounded, so that no text is too much for the stack of
+whoever evaluates it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,26 @@ from collections.abc import Callable
 from hardpoint.machinery.cel.errors import CompileError, Mistake
 from hardpoint.machinery.cel.lexer import END, Token, bytes_value, string_value, tokens
 from hardpoint.machinery.cel.macros import BadMacro, has, member_macro
-from hardpoint.machinery.cel.syntax import Call, Entry, Ident, ListOf, Literal, MapOf, Node, ObjectOf, Select
+from hardpoint.machinery.cel.syntax import (
+    Call,
+    Entry,
+    Ident,
+    ListOf,
+    Literal,
+    MapOf,
+    Node,
+    ObjectOf,
+    Select,
+    descendants,
+)
 from hardpoint.machinery.cel.values import INT_MAX, INT_MIN, UINT_MAX, UInt
 
 LENGTH_MAX = 100_000
-DEPTH_MAX = 60
-"""How deep brackets nest; operators and dots in a row count below."""
-CHAIN_MAX = 250
+TOO_DEEP = "max recursion depth exceeded"
+BRACKETS_MAX = 60
+"""How deep brackets nest."""
+DEPTH_MAX = 150
+"""How deep an expression is; operators and dots in a row make it deeper, a row of && or || does not."""
 
 _RESERVED = frozenset(
     (
@@ -25,11 +39,17 @@ _RESERVED = frozenset(
         *("namespace", "return", "var", "void", "while"),
     )
 )
-_RELATIONS = frozenset(("<", "<=", ">=", ">", "==", "!=", "in"))
-_OPERATORS = {sign: f"_{sign}_" for sign in ("<", "<=", ">=", ">", "==", "!=", "+", "-", "*", "/", "%")} | {"in": "@in"}
-_SUMS = frozenset("+-")
-_PRODUCTS = frozenset("*/%")
-_FOLLOWING = frozenset((END, "?", ":", "||", "&&", ".", "[", "]", "}", ",", *_OPERATORS))
+_LOGIC = frozenset(("||", "&&"))
+_STRENGTHS = {
+    "||": 1,
+    "&&": 2,
+    **dict.fromkeys(("<", "<=", ">=", ">", "==", "!=", "in"), 3),
+    **dict.fromkeys("+-", 4),
+    **dict.fromkeys("*/%", 5),
+}
+"""How strongly operators bind; those of one strength from left to right."""
+_OPERATORS = {sign: f"_{sign}_" for sign in _STRENGTHS} | {"in": "@in"}
+_FOLLOWING = frozenset((END, "?", ":", ".", "[", "]", "}", ",", *_OPERATORS))
 _STARTING = frozenset(
     ("[", "{", "(", ".", "-", "!", "true", "false", "null", "float", "int", "uint", "string", "bytes")
 )
@@ -47,6 +67,8 @@ def parse(expression: str) -> Node:
     node = parser.whole()
     if parser.mistakes:
         raise CompileError(expression, parser.mistakes)
+    if any(depth > DEPTH_MAX for _, depth in descendants(node)):
+        raise CompileError(expression, [Mistake(-1, TOO_DEEP)])
     return node
 
 
@@ -101,53 +123,36 @@ class _Parser:
 
     def _expression_rule(self) -> Node:
         self._depth += 1
-        if self._depth > DEPTH_MAX:
-            raise CompileError(self._expression, [Mistake(-1, f"expression recursion limit exceeded: {DEPTH_MAX}")])
-        node = self._or()
+        if self._depth > BRACKETS_MAX:
+            raise CompileError(self._expression, [Mistake(-1, f"expression recursion limit exceeded: {BRACKETS_MAX}")])
+        node = self._operators()
         if self._token.kind == "?":
             position = self._take().position
-            chosen = self._or()
+            chosen = self._operators()
             self._expect(":")
             node = Call(position, "_?_:_", None, [node, chosen, self._expression_rule()])
         self._depth -= 1
         return node
 
-    def _or(self) -> Node:
-        return self._terms("||", "_||_", self._and)
-
-    def _and(self) -> Node:
-        return self._terms("&&", "_&&_", self._relation)
-
-    def _terms(self, sign: str, function: str, term: Callable[[], Node]) -> Node:
-        """All terms of a row of && or || are one call: their order says nothing about their depth."""
-        terms = [term()]
-        position = self._token.position
-        while self._took(sign):
-            terms.append(term())
-        return Call(position, function, None, terms) if len(terms) > 1 else terms[0]
-
-    def _relation(self) -> Node:
-        return self._row(_RELATIONS, self._sum)
-
-    def _sum(self) -> Node:
-        return self._row(_SUMS, self._product)
-
-    def _product(self) -> Node:
-        return self._row(_PRODUCTS, self._unary)
-
-    def _row(self, signs: frozenset[str], operand: Callable[[], Node]) -> Node:
-        node = operand()
+    def _operators(self, weakest: int = 1) -> Node:
+        """Operands and the operators between them, as far as these bind at least so strongly."""
+        node = self._unary()
         count = 0
-        while self._token.kind in signs:
+        while (strength := _STRENGTHS.get(self._token.kind, 0)) >= weakest:
+            sign = self._take()
+            right = self._operators(strength + 1)
+            if sign.kind in _LOGIC and isinstance(node, Call) and count and node.function == _OPERATORS[sign.kind]:
+                # All terms of a row of && or || are one call: how many they are says nothing about how deep it is.
+                node.arguments.append(right)
+                continue
             count += 1
             self._check_chain(count)
-            sign = self._take()
-            node = Call(sign.position, _OPERATORS[sign.kind], None, [node, operand()])
+            node = Call(sign.position, _OPERATORS[sign.kind], None, [node, right])
         return node
 
     def _check_chain(self, count: int) -> None:
-        if count > CHAIN_MAX:
-            raise CompileError(self._expression, [Mistake(-1, "max recursion depth exceeded")])
+        if count > DEPTH_MAX:
+            raise CompileError(self._expression, [Mistake(-1, TOO_DEEP)])
 
     def _unary(self) -> Node:
         sign = self._token

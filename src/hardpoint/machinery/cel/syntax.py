@@ -6,6 +6,7 @@ value for a while is a Bind. The checker fills in `type`, and which overloads of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -121,3 +122,30 @@ class Bind(Node):
     name: str
     value: Node
     body: Node
+
+
+def children(node: Node) -> list[Node]:
+    """The parts that a part is made of."""
+    match node:
+        case Select():
+            return [node.operand]
+        case Call():
+            return node.operands
+        case ListOf():
+            return node.items
+        case MapOf() | ObjectOf():
+            return [part for entry in node.entries for part in (entry.key, entry.value)]
+        case Comprehension():
+            return [node.range, node.body, *([] if node.condition is None else [node.condition])]
+        case Bind():
+            return [node.value, node.body]
+    return []
+
+
+def descendants(node: Node) -> Iterator[tuple[Node, int]]:
+    """A part and all that is in it, each with how deep it is."""
+    todo = [(node, 1)]
+    while todo:
+        part, depth = todo.pop()
+        yield part, depth
+        todo += [(inner, depth + 1) for inner in children(part)]
