@@ -146,6 +146,14 @@ async def test_a_program_that_is_not_there_and_how_to_get_it() -> None:
         await ExecPlugins()(wanted, CLUSTER).proof()
 
 
+async def test_a_file_that_is_no_program(tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    file.write_text("just words")
+    file.chmod(0o755)
+    with pytest.raises(Unavailable, match="cannot be run: Exec format error"):
+        await ExecPlugins()(section(file), CLUSTER).proof()
+
+
 async def test_a_program_beside_where_one_happens_to_be_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

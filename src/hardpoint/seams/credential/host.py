@@ -8,7 +8,6 @@ than a megabyte, or that nobody can be asked by and takes a minute, is ended.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import shutil
 import sys
@@ -32,8 +31,6 @@ from hardpoint.seams.credential.contract import (
     credential_of,
     known_version,
 )
-
-log = logging.getLogger(__name__)
 
 SEAM = "credential"
 PATIENCE_SECONDS = 60.0
@@ -135,13 +132,16 @@ async def run(plugin: Plugin) -> Credential:
     interactive = plugin.is_interactive()
     told = asked(plugin.version, interactive=interactive, cluster=plugin.cluster)
     environment = {**os.environ, **dict(plugin.environment), EXEC_INFO: orjson.dumps(told).decode()}
-    process = await asyncio.create_subprocess_exec(
-        _found(plugin),
-        *plugin.arguments,
-        env=environment,
-        stdin=None if interactive else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            _found(plugin),
+            *plugin.arguments,
+            env=environment,
+            stdin=None if interactive else asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+    except OSError as cause:
+        raise Unavailable(SEAM, plugin.command, f"cannot be run: {cause.strerror}") from cause
     try:
         printed = await _printed(process, plugin, INTERACTIVE_PATIENCE_SECONDS if interactive else PATIENCE_SECONDS)
     finally:
