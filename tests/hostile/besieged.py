@@ -6,10 +6,11 @@ Connect issuer, a webhook for tokens, and webhooks that decide about a few users
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ VERBOSE = (sys.executable, str(Path(__file__).with_name("verbose.py")))
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 VAULT, HERS = "/api/v1/namespaces/vault", "/api/v1/namespaces/hers"
+PATIENCE_SECONDS = 10.0
 JUDGED, ADVISED = "judged:", "advised:"
 """How the users are called about whom webhooks decide: a failure denies, or says nothing. What follows is what the
 webhook does when it is asked."""
@@ -119,6 +121,16 @@ class Besieged:
         reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role}
         binding = {"metadata": {"name": role}, "roleRef": reference, "subjects": [subject]}
         await self.ok("POST", f"{place}rolebindings", binding)
+
+    async def wait_until(self, collection: str, name: str, is_so: Callable[[Json], bool], since: str = "") -> None:
+        """Watch an object until an event says so: from a revision on, or from what there is now."""
+        wire = await Wire.open(self.server)
+        path = f"{collection}?watch=1&fieldSelector=metadata.name%3D{name}&resourceVersion={since}"
+        async with asyncio.timeout(PATIENCE_SECONDS), aclosing(wire.watch(path)) as events:
+            async for event in events:
+                if is_so(event):
+                    break
+        wire.cut()
 
     def written(self) -> dict[str, bytes]:
         """All that the process wrote by itself, by where. Keys and the store are where secrets belong."""
