@@ -61,6 +61,23 @@ def test_a_variable_without_a_value() -> None:
         program.evaluate({})
 
 
+@pytest.mark.parametrize("value", [5, None, [1], {"a": 1}, b"x"])
+def test_a_value_of_another_type_than_was_declared(value: Any) -> None:
+    program = cel.compile("s.startsWith('x') && size(s) > 0", {"s": cel.STRING})
+    with pytest.raises(cel.EvaluationError, match="another type than was declared"):
+        program.evaluate({"s": value})
+
+
+@pytest.mark.parametrize("key", [[1], {}, None, 1.5])
+def test_what_can_be_a_key(key: Any) -> None:
+    program = cel.compile("{k: 1}[k]", {"k": cel.DYN})
+    if isinstance(key, float):
+        assert program.evaluate({"k": key}) == 1
+    else:
+        with pytest.raises(cel.EvaluationError, match="unsupported key type"):
+            program.evaluate({"k": key})
+
+
 def test_many_threads_share_a_program() -> None:
     program = cel.compile("l.map(x, x * n).sum()", {"l": cel.list_of(cel.INT), "n": cel.INT})
     numbers = list(range(300))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardpoint.apiserver.authorization import options
 from hardpoint.apiserver.authorization.contract import Opinion
 from hardpoint.apiserver.authorization.options import AuthorizationOptions, WebhookOptions
 from hardpoint.machinery.errors import ConfigError
-from hardpoint.seams.authorization.contract import Version
+
+if TYPE_CHECKING:
+    from hardpoint.seams.authorization.contract import Version
 
 Json = dict[str, Any]
 

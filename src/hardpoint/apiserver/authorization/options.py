@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardpoint.machinery.errors import ConfigError
-from hardpoint.seams.authorization.contract import Version
+
+if TYPE_CHECKING:
+    from hardpoint.seams.authorization.contract import Version
 
 NODE, RBAC, ALWAYS_ALLOW, ALWAYS_DENY, ABAC, WEBHOOK = "Node", "RBAC", "AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook"
 MODES = (NODE, RBAC, WEBHOOK, ABAC, ALWAYS_ALLOW, ALWAYS_DENY)

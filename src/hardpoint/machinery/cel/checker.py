@@ -130,7 +130,8 @@ class _Checker:
     def _select(self, node: Select) -> Type:
         qualified = _qualified(node)
         if qualified is not None and qualified in _TYPE_NAMES and qualified.split(".")[0] not in self._scope:
-            return type_of(_TYPE_NAMES[qualified])
+            node.value = _TYPE_NAMES[qualified]
+            return type_of(node.value)
         found = self._field(node.position, node.operand, node.field, is_optional=False)
         return BOOL if node.is_test else found
 

@@ -28,11 +28,9 @@ from hardpoint.machinery.cel.syntax import (
     Select,
 )
 from hardpoint.machinery.cel.types import Kind
-from hardpoint.machinery.cel.values import Optional, TypeValue, is_in
+from hardpoint.machinery.cel.values import Optional, TypeValue, checked_key, is_in
 
-_FOLDED = frozenset(
-    ("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"),
-)
+_FOLDED = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
 """Conversions of what is written out are done once, and cost nothing."""
 
 
@@ -81,17 +79,16 @@ class Planner:
         return self.frame_size - 1
 
     def _select(self, node: Select) -> Step:
-        if node.type.kind is Kind.TYPE and node.operand.type.kind is Kind.DYN and not node.is_test:
-            return constant(TypeValue(node.type.parameters[0].name))
+        if node.value is not None:
+            return constant(TypeValue(node.value.name))
         operand = self.step(node.operand)
         return has(operand, node.field) if node.is_test else select(operand, node.field)
 
     def _call(self, node: Call) -> Step:
-        match node.function:
-            case "_?._":
-                field = node.arguments[1]
-                assert isinstance(field, Literal)
-                return select_optional(self.step(node.arguments[0]), field.value)
+        if node.function == "_?._":
+            field = node.arguments[1]
+            assert isinstance(field, Literal)
+            return select_optional(self.step(node.arguments[0]), field.value)
         operands = [self.step(operand) for operand in node.operands]
         match node.function:
             case "_&&_":
@@ -138,7 +135,7 @@ class Planner:
         def run(frame: Frame) -> dict[Any, Any]:
             made: dict[Any, Any] = {}
             for key, value, may_be_missing in pairs:
-                name, found = key(frame), value(frame)
+                name, found = checked_key(key(frame)), value(frame)
                 if may_be_missing:
                     if not _as_optional(found).has_value:
                         continue

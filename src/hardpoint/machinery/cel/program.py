@@ -47,8 +47,9 @@ class Program:
     ) -> Any:
         """Its value for these values of its variables, which are as their types say: plain JSON for the most part.
 
-        Raises EvaluationError if it has none, CostExceeded if finding it out would cost more than `cost_max`,
-        Interrupted if `interrupt`, which loops ask every few hundred rounds, says so: cost is not time.
+        The value may be part of those values or of the program: copy it before changing it. Raises EvaluationError if
+        there is none, CostExceeded if finding it out would cost more than `cost_max`, Interrupted if `interrupt`, which
+        loops ask every few hundred rounds, says so: cost is not time.
         """
         return self.evaluate_counted(values, cost_max=cost_max, interrupt=interrupt)[0]
 
@@ -63,7 +64,11 @@ class Program:
                 frame[place] = values[name]
             except KeyError:
                 raise EvaluationError(f"no such attribute(s): {name}") from None
-        value = self._run(frame)
+        try:
+            value = self._run(frame)
+        except (TypeError, AttributeError) as cause:
+            # What was checked for the declared types cannot go wrong in this way with values of these types.
+            raise EvaluationError("a variable has a value of another type than was declared") from cause
         if frame[SPENT] > cost_max:
             raise CostExceeded
         return value, frame[SPENT]

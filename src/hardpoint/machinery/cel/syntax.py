@@ -7,7 +7,8 @@ value for a while is a Bind. The checker fills in `type`, and which overloads of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as declared
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ class Node:
     """Any part."""
 
     position: int
-    type: Type = field(default=DYN, init=False)
+    type: Type = declared(default=DYN, init=False)
 
 
 @dataclass(slots=True)
@@ -35,16 +36,20 @@ class Ident(Node):
     """A variable, or the name of a type; then `value` is that type."""
 
     name: str
-    value: Type | None = field(default=None, init=False)
+    value: Type | None = declared(default=None, init=False)
 
 
 @dataclass(slots=True)
 class Select(Node):
-    """A field of an object or a key of a map; `has(...)` only asks whether it is there."""
+    """A field of an object or a key of a map; `has(...)` only asks whether it is there.
+
+    The name of a type may be written so too, `google.protobuf.Timestamp`; then `value` is that type.
+    """
 
     operand: Node
     field: str
     is_test: bool = False
+    value: Type | None = declared(default=None, init=False)
 
 
 @dataclass(slots=True)
@@ -54,7 +59,7 @@ class Call(Node):
     function: str
     target: Node | None
     arguments: list[Node]
-    overloads: tuple[Overload, ...] = field(default=(), init=False)
+    overloads: tuple[Overload, ...] = declared(default=(), init=False)
 
     @property
     def operands(self) -> list[Node]:

@@ -140,15 +140,20 @@ def find(mapping: dict[Any, Any], key: Any) -> Any:
     """The value of a key, or MISSING. Keys of a map are of one type, so that the first tells whether they are bools."""
     if type(key) is str:
         return mapping.get(key, MISSING)
-    if type(key) not in _KEYS:
-        raise EvaluationError(f"unsupported key type: {type_name(key)}")
-    found = mapping.get(key, MISSING)
+    found = mapping.get(checked_key(key), MISSING)
     if found is not MISSING and (type(key) is bool) is not (type(next(iter(mapping))) is bool):
         return MISSING
     return found
 
 
-_KEYS = frozenset((bool, int, UInt, float))
+def checked_key(key: Any) -> Any:
+    """The key itself. Raises EvaluationError for what no map has as a key."""
+    if type(key) not in _KEYS:
+        raise EvaluationError(f"unsupported key type: {type_name(key)}")
+    return key
+
+
+_KEYS = frozenset((str, bool, int, UInt, float))
 
 
 def is_in(value: Any, container: Any) -> bool:
