@@ -34,6 +34,3 @@ class Expiring(Generic[K, V]):
         if len(self._kept) >= self._size_max:
             del self._kept[next(iter(self._kept))]
         self._kept[key] = (until, value)
-
-    def clear(self) -> None:
-        self._kept.clear()
