@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -48,7 +49,12 @@ UNTAKEN_BYTES_MAX = 64 * 1024 * 1024
 """Who has left so much of their answers untaken gets no more large ones."""
 _SLOW_SECONDS = 5.0
 """A client that has not taken its answer by then no longer holds a seat for it."""
+_SWEEPS = 20
+"""So often those who wait are looked at before their time is over."""
 _COURSES_MAX = 4096
+
+
+_had_seconds = attrgetter("had_seconds")
 
 
 class Size:
@@ -161,7 +167,8 @@ class Gate:
         self._waiting = 0
         self._served_seconds = 0.0
         """What the level served last had had; a level that comes back after a rest begins there."""
-        self._call_soon: Callable[[Callable[[], None]], object] | None = None
+        self._is_sweeping = False
+        self._running_loop: asyncio.AbstractEventLoop | None = None
         self.configure((), ())
 
     def configure(self, schemas: Iterable[Json], levels: Iterable[Json]) -> None:
@@ -281,7 +288,9 @@ class Gate:
         queue = level.queue(course.hand)
         if level.shape.queues and len(queue.waiting) >= level.shape.queue_length_max:
             return await self._reject(course, "queue-full")
-        waiting = Waiting(asyncio.get_running_loop().create_future(), width, course.seconds, has_seat)
+        began = monotonic()
+        future = self._loop().create_future()
+        waiting = Waiting(future, width, course.seconds, has_seat, began + self._wait_seconds_max)
         if has_seat:
             level.in_use += width
         if not level.active:
@@ -291,14 +300,15 @@ class Gate:
         self._waiting += 1
         if not self._is_turn_coming:
             self._expect_turn()
-        began = monotonic()
+        if not self._is_sweeping:
+            self._expect_sweep()
         try:
-            async with asyncio.timeout(self._wait_seconds_max):
-                await waiting.future
-        except BaseException as gone:
+            await future
+        except TimeoutError:
             self._give_up(course, queue, waiting)
-            if isinstance(gone, TimeoutError):
-                return await self._reject(course, "time-out")
+            return await self._reject(course, "time-out")
+        except BaseException:
+            self._give_up(course, queue, waiting)
             raise
         finally:
             course.tally.waiting -= 1
@@ -328,11 +338,29 @@ class Gate:
 
     # Turns.
 
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        if self._running_loop is None:
+            self._running_loop = asyncio.get_running_loop()
+        return self._running_loop
+
     def _expect_turn(self) -> None:
-        if self._call_soon is None:
-            self._call_soon = asyncio.get_running_loop().call_soon
         self._is_turn_coming = True
-        self._call_soon(self._take_turn)
+        self._loop().call_soon(self._take_turn)
+
+    def _expect_sweep(self) -> None:
+        """A timer for each who waits would cost more than the waiting; one for all will do."""
+        self._is_sweeping = True
+        self._loop().call_later(self._wait_seconds_max / _SWEEPS, self._sweep)
+
+    def _sweep(self) -> None:
+        self._is_sweeping = False
+        now = monotonic()
+        for level in self._levels:
+            for _, waiting in level.expired(now):
+                if not waiting.future.done():
+                    waiting.future.set_exception(TimeoutError())
+        if self._waiting:
+            self._expect_sweep()
 
     def _take_turn(self) -> None:
         """A new turn of the loop: call those in whose turn it is."""
@@ -350,13 +378,20 @@ class Gate:
 
     def _call_next(self) -> float | None:
         """Call in the request that is next by right, and tell what it will probably cost; None if none can sit."""
-        for level in sorted((each for each in self._levels if each.active), key=lambda each: each.had_seconds):
+        for level in self._by_right():
             for queue in level.by_right():
                 first = queue.waiting[0]
                 # A large answer may have to wait for seats; smaller ones behind it need not wait with it.
                 if first.has_seat or self._levels.fits(level, first.width):
                     return self._call(level, queue)
         return None
+
+    def _by_right(self) -> list[Level]:
+        """The levels in which somebody waits; the first is the one that had least for its shares."""
+        active = [level for level in self._levels if level.active]
+        if len(active) > 1:
+            active.sort(key=_had_seconds)
+        return active
 
     def _call(self, level: Level, queue: Queue) -> float:
         first = level.take(queue)

@@ -12,6 +12,7 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from hardpoint.apiserver.flow.schemas import CATCH_ALL, EXEMPT
@@ -81,7 +82,12 @@ class Waiting:
     seconds: float
     """How much of the processor it will probably take."""
     has_seat: bool
+    deadline: float
+    """Until when it waits, by the monotonic clock."""
     is_called: bool = False
+
+
+_had_seconds = attrgetter("had_seconds")
 
 
 @dataclass(eq=False, slots=True)
@@ -116,7 +122,14 @@ class Level:
 
     def queue(self, hand: Sequence[int | str]) -> Queue:
         """The emptiest queue of a flow's hand."""
-        return min(map(self._find, hand), key=lambda queue: len(queue.waiting) + queue.executing)
+        chosen, fewest = None, math.inf
+        for card in hand:
+            queue = self._queues.get(card) or self._find(card)
+            here = len(queue.waiting) + queue.executing
+            if here < fewest:
+                chosen, fewest = queue, here
+        assert chosen is not None, "a hand is never empty"
+        return chosen
 
     def _find(self, card: int | str) -> Queue:
         queue = self._queues.get(card)
@@ -133,11 +146,11 @@ class Level:
             self.active.add(queue)
         queue.waiting.append(waiting)
 
-    def by_right(self) -> list[Queue]:
+    def by_right(self) -> Iterable[Queue]:
         """The queues in which somebody waits; the first is the one that had least."""
         if len(self.active) == 1:
-            return list(self.active)
-        return sorted(self.active, key=lambda queue: queue.had_seconds)
+            return tuple(self.active)
+        return sorted(self.active, key=_had_seconds)
 
     def take(self, queue: Queue) -> Waiting:
         """The first of a queue, which waits no longer."""
@@ -146,6 +159,14 @@ class Level:
         if not queue.waiting:
             self.active.discard(queue)
         return waiting
+
+    def expired(self, now: float) -> Iterator[tuple[Queue, Waiting]]:
+        """Those who have waited too long. All wait equally long, so they are at the heads of their queues."""
+        for queue in list(self.active):
+            for waiting in list(queue.waiting):
+                if waiting.deadline > now:
+                    break
+                yield queue, waiting
 
     def withdraw(self, queue: Queue, waiting: Waiting) -> bool:
         """Somebody waits no longer, wherever in the queue they stand; False if they did not."""
