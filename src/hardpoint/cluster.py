@@ -229,7 +229,8 @@ async def _controlled(
         from hardpoint.client.client import Client
         from hardpoint.controllers.manager import ControllerManager
 
-        client = Client.in_process(api.handle, User("system:kube-controller-manager", (MASTERS,)))
+        user = User("system:kube-controller-manager", (MASTERS,))
+        client = Client.in_process(api.handle, user, user_agent="kube-controller-manager")
         manager = ControllerManager(client, root_ca=root_ca, authorities=authorities(), sign_token=api.sign, now=now)
         await manager.run()
 

@@ -21,10 +21,12 @@ async def test_a_handler_sees_the_whole_request_and_who_asks() -> None:
         seen.append(request)
         return Response(201, b"done", "text/plain", [("X-A", "1"), ("x-a", "2")])
 
-    answer = await InProcessTransport(handle, ADA).request("POST", "/a%20b", "c=d", {"Accept": "x"}, b"body")
+    answer = await InProcessTransport(handle, ADA, user_agent="me").request(
+        "POST", "/a%20b", "c=d", {"Accept": "x"}, b"body"
+    )
     (request,) = seen
     assert (request.method, request.path, request.query, request.body) == ("POST", "/a%20b", "c=d", b"body")
-    assert request.headers == {"accept": "x"}
+    assert request.headers == {"accept": "x", "user-agent": "me"}
     assert (request.peer.address, request.peer.certificate) == ("in-process", ADA)
     assert (answer.status, answer.body) == (201, b"done")
     assert answer.headers == {"content-type": "text/plain", "x-a": "1, 2"}

@@ -82,7 +82,8 @@ def command(
 
     @asynccontextmanager
     async def running() -> AsyncIterator[str]:
-        async with Client.from_kubeconfig(kubeconfig, context=context, plugins=plugins) as client:
+        agent = "kube-controller-manager"
+        async with Client.from_kubeconfig(kubeconfig, context=context, plugins=plugins, user_agent=agent) as client:
             # Whoever mistyped an address hears of it now, not by nothing happening.
             await client.discovery.kinds()
             manager = ControllerManager(client, root_ca=root_ca.decode(), authorities=authorities, sign_token=sign)

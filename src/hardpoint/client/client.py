@@ -68,9 +68,11 @@ class Client:
         return cls(transport, namespace=namespace or endpoint.namespace)
 
     @classmethod
-    def in_process(cls, handler: Handler, user: User, *, namespace: str = "default") -> Self:
+    def in_process(
+        cls, handler: Handler, user: User, *, namespace: str = "default", user_agent: str = "hardpoint"
+    ) -> Self:
         """A server in the same process, asked without sockets."""
-        return cls(Retrying(InProcessTransport(handler, user)), namespace=namespace)
+        return cls(Retrying(InProcessTransport(handler, user, user_agent=user_agent)), namespace=namespace)
 
     async def __aenter__(self) -> Self:
         return self

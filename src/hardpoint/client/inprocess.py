@@ -16,8 +16,16 @@ WHERE = IN_PROCESS
 class InProcessTransport:
     """Asks `handler` as `user`, whom the handler knows as it knows the owner of a verified client certificate."""
 
-    def __init__(self, handler: Handler, user: User, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        handler: Handler,
+        user: User,
+        *,
+        user_agent: str = "hardpoint",
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
         self._handler = handler
+        self._user_agent = user_agent
         self._peer = Peer(WHERE, certificate=user)
         self._patience_seconds = patience_seconds
 
@@ -54,7 +62,8 @@ class InProcessTransport:
     async def _ask(
         self, method: str, path: str, query: str, headers: Mapping[str, str] | None, body: bytes
     ) -> Response:
-        lowered = {name.lower(): value for name, value in (headers or {}).items()}
+        lowered = {"user-agent": self._user_agent}
+        lowered |= {name.lower(): value for name, value in (headers or {}).items()}
         return await self._handler(Request(method, path, query, lowered, body, self._peer))
 
 
