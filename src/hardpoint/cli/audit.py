@@ -11,7 +11,8 @@ from hardpoint.cli.collecting import collected
 from hardpoint.cli.options import FILE
 
 if TYPE_CHECKING:
-    from hardpoint.apiserver.audit.options import AuditOptions, LogOptions, WebhookOptions
+    from hardpoint.apiserver.audit.options import AuditOptions, LogOptions
+    from hardpoint.apiserver.audit.webhook import WebhookOptions
 
 NONE = "none"
 _MODES = click.Choice(["batch", "blocking", "blocking-strict"])
@@ -73,13 +74,17 @@ _OF_APISERVER = (
 
 
 def _of_up(given: dict[str, Any]) -> AuditOptions:
-    from hardpoint.apiserver.audit.options import AuditOptions, LogOptions, WebhookOptions
+    from hardpoint.apiserver.audit.options import AuditOptions, LogOptions
 
-    path, webhook = given["audit_log_path"], given["audit_webhook_config_file"]
+    path, config_file, webhook = given["audit_log_path"], given["audit_webhook_config_file"], None
+    if config_file is not None:
+        from hardpoint.apiserver.audit.webhook import WebhookOptions
+
+        webhook = WebhookOptions(config_file)
     return AuditOptions(
         policy_file=given["audit_policy_file"],
         log=LogOptions(path, mode="batch") if path not in (None, NONE) else None,
-        webhook=WebhookOptions(webhook) if webhook is not None else None,
+        webhook=webhook,
         is_log_in_data_dir=path is None,
     )
 
@@ -112,7 +117,7 @@ def _log(given: dict[str, Any]) -> LogOptions | None:
 
 
 def _webhook(given: dict[str, Any]) -> WebhookOptions | None:
-    from hardpoint.apiserver.audit.options import WebhookOptions
+    from hardpoint.apiserver.audit.webhook import WebhookOptions
     from hardpoint.seams.audit.host import Sending
 
     if given["audit_webhook_config_file"] is None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardpoint.apiserver.audit.auditor import Auditor, Backend
 from hardpoint.apiserver.audit.log import Format, LogBackend, Mode, StandardOutput
 from hardpoint.apiserver.audit.policy import WRITES_ONLY, Policy
 from hardpoint.apiserver.audit.rotation import Keeping, RotatingFile
 from hardpoint.machinery.errors import ConfigError
-from hardpoint.seams.audit.host import Sending, Teller, WebhookSink
+
+if TYPE_CHECKING:
+    from hardpoint.apiserver.audit.webhook import WebhookOptions
+    from hardpoint.seams.audit.host import Teller
 
 STANDARD_OUTPUT = "-"
 BUFFER_MAX = 10_000
@@ -27,16 +31,6 @@ class LogOptions:
     mode: Mode = "blocking"
     keeping: Keeping = field(default_factory=Keeping)
     buffer_max: int = BUFFER_MAX
-    event_bytes_max: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookOptions:
-    """The webhook."""
-
-    config_file: Path
-    mode: Mode = "batch"
-    sending: Sending = field(default_factory=Sending)
     event_bytes_max: int | None = None
 
 
@@ -68,7 +62,9 @@ def make_auditor(options: AuditOptions, webhook: Teller | None = None) -> Audito
         backends.append(_log(options.log))
     if options.webhook is not None:
         assert webhook is not None, "who asks for a webhook brings it"
-        backends.append(_webhook(WebhookSink(webhook, options.webhook.sending), options.webhook))
+        from hardpoint.apiserver.audit.webhook import make_backend  # Few have one: start-up does not wait for it.
+
+        backends.append(make_backend(options.webhook, webhook))
     if not backends:
         return None
     return Auditor(_policy(options), backends, tells_refusals=options.policy_file is None)
@@ -96,9 +92,3 @@ def _log(options: LogOptions) -> LogBackend:
         buffer_max=options.buffer_max,
         event_bytes_max=options.event_bytes_max,
     )
-
-
-def _webhook(sink: WebhookSink, options: WebhookOptions) -> Backend:
-    from hardpoint.apiserver.audit.webhook import WebhookBackend
-
-    return WebhookBackend(sink, mode=options.mode, event_bytes_max=options.event_bytes_max)

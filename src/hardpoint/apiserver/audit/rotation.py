@@ -7,9 +7,7 @@ taken back.
 
 from __future__ import annotations
 
-import gzip
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -113,6 +111,9 @@ class RotatingFile:
 
 
 def _compress(file: Path) -> None:
+    import gzip  # Few compress their logs: start-up does not wait for it.
+    import shutil
+
     packed = file.with_name(f"{file.name}.gz")
     fresh = os.open(packed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with file.open("rb") as source, open(fresh, "wb") as raw, gzip.open(raw, "wb") as target:

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from hardpoint.apiserver.audit.auditor import Backend
 from hardpoint.apiserver.audit.encoding import truncated
 from hardpoint.apiserver.audit.log import Mode
-from hardpoint.seams.audit.host import WebhookSink
+from hardpoint.seams.audit.host import Sending, Teller, WebhookSink
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookOptions:
+    """What can be said about the webhook."""
+
+    config_file: Path
+    mode: Mode = "batch"
+    sending: Sending = field(default_factory=Sending)
+    event_bytes_max: int | None = None
+
+
+def make_backend(options: WebhookOptions, webhook: Teller) -> WebhookBackend:
+    sink = WebhookSink(webhook, options.sending)
+    return WebhookBackend(sink, mode=options.mode, event_bytes_max=options.event_bytes_max)
 
 
 class WebhookBackend:
