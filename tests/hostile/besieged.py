@@ -99,7 +99,8 @@ class Besieged:
             heard = b""
         finally:
             wire.cut()
-        self.refusals.append(heard)
+        if not heard.startswith(b"HTTP/1.1 2"):
+            self.refusals.append(heard)
         return heard
 
     async def whoami(self, who: ssl.SSLContext | None, **headers: str) -> tuple[int, Json]:
