@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -352,6 +353,14 @@ async def test_changes_are_taken_over(tmp_path: Path) -> None:
                 return (await api.send("GET", "/version")).status == 200
 
             await _until(is_forgotten)
+
+
+def test_the_guides_configuration(tmp_path: Path, kubeconfig: Path) -> None:
+    guide = (Path(__file__).parents[3] / "docs/guides/authorization-webhooks.md").read_text()
+    (text,) = re.findall(r"^```yaml\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    file = tmp_path / "c.yaml"
+    file.write_text(text.replace("/etc/hardpoint/night-shift.kubeconfig", str(kubeconfig)))
+    assert [part.type for part in configurations.load(file)] == ["Node", "Webhook", "RBAC"]
 
 
 async def test_a_bad_file_stops_the_start(tmp_path: Path) -> None:

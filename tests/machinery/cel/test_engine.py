@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardpoint.apiserver.authorization.matching import compiled
 from hardpoint.machinery import cel
 from hardpoint.machinery.cel.values import INT_MAX, INT_MIN, equal
 from tests.machinery.cel.corpus import VARIABLES
@@ -33,6 +36,18 @@ def test_a_field_that_is_not_declared_is_a_mistake() -> None:
     with pytest.raises(cel.CompileError) as refused:
         cel.compile("person.nme == 'jane'", {"person": PERSON})
     assert str(refused.value) == ("ERROR: <input>:1:7: undefined field 'nme'\n | person.nme == 'jane'\n | ......^")
+
+
+def test_the_examples_of_the_reference() -> None:
+    text = (Path(__file__).parents[3] / "docs/reference/cel.md").read_text()
+    (written,) = re.findall(r"^```cel\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    for expression in written.splitlines():
+        assert compiled(expression).result == cel.BOOL
+    (program,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    *lines, last = program.strip().splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)  # It is what the reference tells its readers to run.
+    assert eval(last, names) is True  # As above.
 
 
 def test_the_result_must_be_what_is_wanted() -> None:

@@ -52,17 +52,19 @@ def authorizers(material: Material) -> Authorization:
 @asynccontextmanager
 async def following(authorization: Authorization, material: Material) -> AsyncIterator[None]:
     """Take over changes of the configuration until left, if it is in a file; then close what was asked."""
-    file, task = material.options.config_file, None
-    if file is not None:
+    try:
+        if (file := material.options.config_file) is None:
+            yield
+            return
         from hardpoint.apiserver.authorization.reloading import follow  # Few servers have such a file.
 
-        task = asyncio.create_task(follow(file, authorization, material), name="authorization configuration")
-    try:
-        yield
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(follow(file, authorization, material), name="authorization configuration")
+            try:
+                yield
+            finally:
+                task.cancel()
     finally:
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
         await authorization.close()
 
 
