@@ -168,7 +168,8 @@ async def _refuse(asked: Asked, reply: Reply) -> None:
 
 
 async def _fail(asked: Asked, reply: Reply) -> None:
-    await reply.answer(CANARY.encode(), status=500)
+    # After a 500 it would be asked again and again, for four seconds.
+    await reply.answer(CANARY.encode(), status=503)
 
 
 async def _wrong_kind(asked: Asked, reply: Reply) -> None:
