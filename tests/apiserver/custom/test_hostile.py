@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from tests.apiserver.asking import Api
-from tests.apiserver.custom.samples import DEFINITIONS, GADGETS, define, definition, gadget, version
+from tests.apiserver.custom.samples import DEFINITIONS, GADGETS, define, definition, gadget, until_gone, version
 
 Json = dict[str, Any]
 
@@ -111,6 +111,22 @@ async def test_references_lead_nowhere(api: Api) -> None:
     status, refused = await api.ask("POST", DEFINITIONS, body)
     assert status == 422
     assert "$ref is not supported" in refused["message"]
+
+
+@pytest.mark.parametrize("served", ["v1", "v2"])
+async def test_what_is_built_in_cannot_be_taken_over(api: Api, served: str) -> None:
+    ingresses = "/apis/networking.k8s.io/v1/namespaces/default/ingresses"
+    backend = {"service": {"name": "web", "port": {"number": 80}}}
+    await api.ok("POST", ingresses, {"metadata": {"name": "mine"}, "spec": {"defaultBackend": backend}})
+    body = definition(version(served), plural="ingresses", kind="Ingress", group="networking.k8s.io")
+    body["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved"}
+    await define(api, body)
+    status, refused = await api.ask("POST", ingresses, {"metadata": {"name": "other"}, "spec": {}})
+    assert (status, refused["reason"]) == (422, "Invalid")
+    assert (await api.send("GET", ingresses.replace("/v1/", "/v2/"))).status == 404
+    await api.ok("DELETE", f"{DEFINITIONS}/ingresses.networking.k8s.io")
+    await until_gone(api, f"{DEFINITIONS}/ingresses.networking.k8s.io")
+    assert [item["metadata"]["name"] for item in (await api.ok("GET", ingresses))["items"]] == ["mine"]
 
 
 async def test_one_kinds_list_never_has_anothers_objects(api: Api) -> None:

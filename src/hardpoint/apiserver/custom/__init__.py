@@ -1,5 +1,6 @@
 """CustomResourceDefinitions at work: from a definition to kinds that are served, and back to nothing.
 
-`definitions` makes kinds of a definition, `names` decides which of its names are free, `conditions` writes down what
-became of it, `serving` keeps the registry true and moves definitions on, `removal` takes the objects of one that goes.
+`lifecycle` follows the definitions there are and leaves the rest to others: `judging` decides what becomes of one, with
+`names` and `approval`; `conditions` knows how that is said and `writing` writes it; `serving` keeps the registry true,
+with the kinds that `definitions` makes; `removal` takes the objects of a definition that goes.
 """

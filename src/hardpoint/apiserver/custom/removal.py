@@ -12,11 +12,10 @@ from typing import Any
 
 from hardpoint.apiserver.custom import conditions
 from hardpoint.apiserver.custom.conditions import Condition
-from hardpoint.apiserver.custom.serving import Serving
+from hardpoint.apiserver.custom.serving import Serving, overlaps
 from hardpoint.apiserver.custom.writing import Writer
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.places import ROOT
-from hardpoint.machinery import kinds
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.kinds import Kind
 from hardpoint.runtime.workqueue import WorkQueue
@@ -66,8 +65,7 @@ class Removal:
             # Being told of this write is what brings the definition back here.
             await self._write(definition, conditions.IN_PROGRESS)
             return
-        spec = definition["spec"]
-        if any((kind.group, kind.plural) == (spec["group"], spec["names"]["plural"]) for kind in kinds.builtin()):
+        if overlaps(definition["spec"]):
             end = conditions.OVERLAPPING
         elif not conditions.is_true(definition, "Established"):
             end = conditions.NEVER_ESTABLISHED

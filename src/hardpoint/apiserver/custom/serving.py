@@ -103,10 +103,10 @@ def _is_servable(definition: Json) -> bool:
     accepted = conditions.is_true(definition, "NamesAccepted") or conditions.is_true(definition, "Established")
     names = _names(definition)
     is_named = all(names.get(field) for field in ("plural", "singular", "kind", "listKind"))
-    return accepted and is_named and not _overlaps(definition["spec"])
+    return accepted and is_named and not overlaps(definition["spec"])
 
 
-def _overlaps(spec: Json) -> bool:
+def overlaps(spec: Json) -> bool:
     """Whether a built-in kind has this place in the store: through another version it could be written unchecked."""
     return (spec["group"], spec["names"]["plural"]) in _builtin_resources()
 
