@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,12 @@ async def flood_in_chunks(reply: Reply, bait: Bait) -> None:
 
 
 async def bomb(reply: Reply, bait: Bait) -> None:
-    await reply.answer(gzip.compress(bait.yes + b" " * BOMB_BYTES, 1), headers="content-encoding: gzip\r\n")
+    await reply.answer(gzip.compress(bait.yes) + _padding(), headers="content-encoding: gzip\r\n")
+
+
+@cache
+def _padding() -> bytes:
+    return gzip.compress(b" " * BOMB_BYTES)
 
 
 async def half_close(reply: Reply, bait: Bait) -> None:
