@@ -27,6 +27,7 @@ from hardpoint.machinery.timestamps import format_time
 Json = dict[str, Any]
 
 APPLY_PATCH = "application/apply-patch+yaml"
+LEVELS_MAX = 150
 _ATTEMPTS_MAX = 8
 _OBJECT_META = "apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
@@ -84,21 +85,22 @@ class Configuration:
     kind: Kind
     tracker: Tracker
     value: Json
+    may_repeat: bool
+    """Whether its body may say something twice."""
 
     @staticmethod
     def read(call: Call, options: WriteOptions, kind: Kind | None = None) -> Configuration:
         """The configuration in a request's body, of the call's kind unless another one is named. Raises 400."""
         kind = kind or call.kind
-        value = _parsed(call.request.body)
+        value, may_repeat = _read(call.request.body)
         version, said = value.get("apiVersion"), value.get("kind")
         if (version, said) != (kind.api_version, kind.kind):
             raise errors.bad_request(f"invalid object type: {_told(version, said)}")
         metadata = value.get("metadata")
         if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
             raise errors.bad_request("metadata.managedFields must be nil")
-        return Configuration(
-            call, options, kind, tracker_of(call.services.registry, kind, call.target.subresource), value
-        )
+        tracker = tracker_of(call.services.registry, kind, call.target.subresource)
+        return Configuration(call, options, kind, tracker, value, may_repeat)
 
     async def applied_to(self, old: Json) -> Json:
         """The object after the configuration was applied to `old`."""
@@ -116,6 +118,8 @@ class Configuration:
             raise conflicts.error() from conflicts
         except Unfit as wrong:
             raise self._failed(f"create typed patch object ({self._named()})", str(wrong)) from wrong
+        except RecursionError as deep:
+            raise _too_deep() from deep
         self._warn_of_duplicates()
         return self._decoded(new)
 
@@ -136,7 +140,7 @@ class Configuration:
 
     def _warn_of_duplicates(self) -> None:
         """Tell of what the body says twice, or refuse it if the client is strict."""
-        if self.options.field_validation == "Ignore" or not _may_repeat(self.call.request.body):
+        if self.options.field_validation == "Ignore" or not self.may_repeat:
             return
         from hardpoint.machinery.yamlduplicates import duplicates  # Not before somebody repeats himself.
 
@@ -163,25 +167,28 @@ def _told(api_version: Any, kind: Any) -> str:
     return f"{version if '/' in version else f'/{version}'}, Kind={kind}"
 
 
-def _parsed(body: bytes) -> Json:
-    value = _value(body)
+def _read(body: bytes) -> tuple[Json, bool]:
+    """The configuration in a body, and whether it may say something twice. Raises 400."""
+    value, may_repeat = _parsed(body)
     if value is None:
-        return {}
+        return {}, may_repeat
     if not isinstance(value, dict):
         why = f"json: cannot unmarshal {json_type(value)} into Go value of type map[string]interface {{}}"
         raise errors.bad_request(f"error decoding patch: error unmarshaling JSON: while decoding JSON: {why}")
-    return value
+    _check_depth(value)
+    return value, may_repeat
 
 
-def _value(body: bytes) -> Any:
+def _parsed(body: bytes) -> tuple[Any, bool]:
     try:
-        return jsontext.parse(body).value
+        parsed = jsontext.parse(body)
+        return parsed.value, bool(parsed.duplicates)
     except jsontext.BadJson:
         pass
     from hardpoint.machinery import yamltext  # Most clients write JSON here, which is YAML too and faster to read.
 
     try:
-        return yamltext.parse(body).value
+        return yamltext.parse(body).value, True
     except yamltext.BadYaml as wrong:
         # What looks like JSON is not looked into before it is decoded.
         is_json = body.lstrip().startswith(b"{")
@@ -189,9 +196,17 @@ def _value(body: bytes) -> Any:
         raise errors.bad_request(f"{what}: {wrong}") from wrong
 
 
-def _may_repeat(body: bytes) -> bool:
-    """Whether a body may say something twice: JSON that does not is known at a glance."""
-    try:
-        return bool(jsontext.parse(body).duplicates)
-    except jsontext.BadJson:
-        return True
+def _check_depth(value: Json) -> None:
+    """Raise 400 for what lies deeper than anybody could look into later."""
+    level: list[Any] = [value]
+    for _ in range(LEVELS_MAX):
+        maps = [child for each in level if isinstance(each, dict) for child in each.values()]
+        lists = [child for each in level if isinstance(each, list) for child in each]
+        level = [child for child in maps + lists if isinstance(child, dict | list)]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _too_deep() -> errors.ApiError:
+    return errors.bad_request("error decoding patch: exceeded max depth")

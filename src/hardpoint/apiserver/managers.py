@@ -38,8 +38,8 @@ def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> Non
     try:
         tracker = tracker_of(call.services.registry, call.kind, call.target.subresource)
         tracker.track(old, new, manager_of(call, options), format_time(call.services.now()))
-    except BadItem:
-        # Items that cannot be told apart have no owners; validation has the last word about them.
+    except (BadItem, RecursionError):
+        # What cannot be told apart, or lies too deep to be looked at, has no owners; validation has the last word.
         if kept := old["metadata"].get("managedFields") if old else said:
             new["metadata"]["managedFields"] = kept
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.apiserver.asking import Api
@@ -102,3 +103,16 @@ async def test_true_is_not_one(api: Api) -> None:
     assert after["spec"]["free"]["a"] is True
     assert after["metadata"]["resourceVersion"] != made["metadata"]["resourceVersion"]
     assert fields(after, "two") == {"f:spec": {"f:free": {"f:a": {}}}}
+
+
+@pytest.mark.parametrize("depth", [100, 200, 300, 1_000, 9_000, 30_000])
+@pytest.mark.parametrize(("opening", "closing"), [('{"a":', "}"), ("[", "]")], ids=["maps", "lists"])
+async def test_a_configuration_without_end_is_refused(api: Api, depth: int, opening: str, closing: str) -> None:
+    """It is stored and can be read and changed, or it is the client's mistake; it is never the server's."""
+    await define(api, definition())
+    inner = opening * depth + "1" + closing * depth
+    body = orjson.dumps(gadget(spec={"free": {"x": "?"}})).replace(b'"?"', inner.encode())
+    response = await api.send("PATCH", f"{GADGETS}/a?fieldManager=me", body, content_type=APPLY)
+    assert response.status == (201 if depth < 150 else 400)
+    later = await api.send("PATCH", f"{GADGETS}/a", {"metadata": {"labels": {"a": "b"}}}, content_type=MERGE)
+    assert later.status == (200 if depth < 150 else 404)
