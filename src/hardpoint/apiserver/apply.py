@@ -6,8 +6,7 @@ and the merged object takes the way of every create or update.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.apiserver import objectmeta
 from hardpoint.apiserver.authorization import contract as access
@@ -76,8 +75,7 @@ async def _check_may_create(call: Call) -> None:
         raise access.refusal(asked, decision)
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(NamedTuple):
     """What somebody applies."""
 
     call: Call

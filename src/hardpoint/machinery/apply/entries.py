@@ -7,7 +7,6 @@ who applies has one entry, in the version it used last.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hardpoint.machinery.apply import fieldsets
@@ -33,8 +32,7 @@ class Who(NamedTuple):
     subresource: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """The fields of one manager, in one version."""
 
     api_version: str

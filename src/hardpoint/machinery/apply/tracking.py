@@ -6,7 +6,6 @@ manager stands for those who came before the first apply, and how many of them a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from hardpoint.machinery.apply import entries, lastapplied
@@ -39,14 +38,14 @@ _NOBODYS_OF_METADATA = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Tracker:
     """Keeps the managedFields of the objects that are written through one endpoint."""
 
-    updater: Updater
-    empty: Json
-    """What an object of the kind is before anything is said about it."""
-    subresource: str = ""
+    def __init__(self, updater: Updater, empty: Json, subresource: str = "") -> None:
+        self.updater = updater
+        self.empty = empty
+        """What an object of the kind is before anything is said about it. Not to be changed."""
+        self.subresource = subresource
 
     def track(self, live: Json | None, new: Json, manager: str, now: str) -> None:
         """Give `new`, which is to replace `live` or to be created, its managedFields."""
@@ -148,7 +147,7 @@ def _own_part(managed: Managed, identity: Who, now: str | None) -> Managed:
     rest = {each: other for each, other in managed.items() if each != identity}
     if not fields:
         return rest
-    return rest | {identity: replace(entry, fields=fields, time=now or entry.time)}
+    return rest | {identity: entry._replace(fields=fields, time=now or entry.time)}
 
 
 def _put(obj: Json, managed: Managed) -> None:

@@ -8,7 +8,6 @@ it applied before and does not now, unless somebody else manages that too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from hardpoint.machinery.apply.claims import claims, with_named_parents
@@ -41,13 +40,13 @@ class Versions(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
 class Updater:
     """Follows the writes through one endpoint, which is in one version."""
 
-    versions: Versions
-    api_version: str
-    keep: Keep
+    def __init__(self, versions: Versions, api_version: str, keep: Keep) -> None:
+        self.versions = versions
+        self.api_version = api_version
+        self.keep = keep
 
     @property
     def type(self) -> Type:
@@ -65,7 +64,7 @@ class Updater:
                 continue
             fields = difference(entry.fields, comparison.changed)
             if fields:
-                left[identity] = replace(entry, fields=fields)
+                left[identity] = entry._replace(fields=fields)
         ours = changes.at(self.api_version)
         assert ours is not None, "the version of the endpoint is served"
         return left, ours.written
@@ -88,7 +87,7 @@ class Updater:
             if kind is None:
                 continue
             if self.versions.may_change:
-                entry = replace(entry, fields=reconciled(kind, entry.fields))
+                entry = entry._replace(fields=reconciled(kind, entry.fields))
             yield identity, entry
 
     def _taken(self, changes: _Changes, managed: Managed, identity: Who, force: bool) -> Managed:
@@ -103,7 +102,7 @@ class Updater:
                     conflicts[each] = lost
                 fields = difference(fields, comparison.changed)
             if fields:
-                left[each] = entry if fields is entry.fields else replace(entry, fields=fields)
+                left[each] = entry if fields is entry.fields else entry._replace(fields=fields)
         if conflicts and not force:
             raise Conflicts(conflicts, managed)
         return left
