@@ -133,7 +133,8 @@ async def test_a_binding_and_a_deletion_manage_nothing(api: Api) -> None:
     pod = {"metadata": {"name": "p", "finalizers": ["x.io/y"]}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     made = await api.ok("POST", f"{PODS}?fieldManager=me", pod)
     binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
-    await api.ok("POST", f"{PODS}/p/binding?fieldManager=scheduler", binding)
+    bound = await api.ok("POST", f"{PODS}/p/binding?fieldManager=scheduler", binding)
+    assert (bound["status"], bound["code"]) == ("Success", 201)
     await api.ok("DELETE", f"{PODS}/p")
     left = await api.ok("GET", f"{PODS}/p")
     assert left["spec"]["nodeName"] == "n"

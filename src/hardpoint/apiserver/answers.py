@@ -130,3 +130,8 @@ def success(**details: Any) -> Json:
     if details:
         status["details"] = details
     return status
+
+
+def created(call: Call) -> Response:
+    """201 with a `Status` that says so, for what is POSTed and leaves no object of its own."""
+    return value(call, success() | {"code": 201}, status=201)

@@ -37,7 +37,7 @@ async def bind(call: Call) -> Response:
     # The binding's own endpoint may change what the main one must leave: it is an inner write of the pod.
     inner = with_changes(call, target=with_changes(call.target, subresource=""))
     await replace_object(inner, successor, options, raw=True)
-    return answers.value(call, answers.success(), status=201)
+    return answers.created(call)
 
 
 async def bind_by_body(call: Call) -> Response:

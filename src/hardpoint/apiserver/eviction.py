@@ -50,7 +50,7 @@ async def evict(call: Call) -> Response:
     inner = with_changes(call, target=with_changes(call.target, subresource=""))
     await _mark(inner, options)
     await delete_object(inner, options)
-    return answers.value(call, answers.success(), status=201)
+    return answers.created(call)
 
 
 def _bypasses_budgets(pod: Json) -> bool:
