@@ -53,10 +53,15 @@ def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def prepare(directory: Path) -> None:
-    """Create the directory if need be. Raises ConfigError if it cannot be used, or if others could change it."""
+    """Create the directory if need be. Raises ConfigError if it cannot be used, or if others could change it.
+
+    The folders of the store and of certificates are looked at by those who keep them.
+    """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_what_others_can_change(directory)
+        if (directory / AUDIT).exists():
+            _refuse_what_others_can_change(directory / AUDIT)
     except OSError as cause:
         raise _unusable(directory, cause) from cause
 
