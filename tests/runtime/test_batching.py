@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardpoint.runtime.batching import Batches, Pace
@@ -60,6 +60,14 @@ async def test_what_does_not_fit_is_refused() -> None:
     assert not batches.put(5)
 
 
+async def test_what_is_too_large_together_is_refused() -> None:
+    sink = Sink()
+    batches = Batches(sink.take, buffer_max=10, batch_max=10, wait_seconds=3600, weigh=abs, weight_max=10)
+    async with batches.running():
+        assert [batches.put(item) for item in (6, 5, 4, 1)] == [True, False, True, False]
+    assert sink.batches == [[6, 4]]
+
+
 async def test_several_may_be_under_way() -> None:
     sink = Sink()
     sink.is_open.clear()
@@ -75,6 +83,7 @@ async def test_several_may_be_under_way() -> None:
     assert sink.batches == [[0], [1], [2]]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=12), st.integers(1, 4))
 def test_everything_arrives_once_and_in_order(bursts: list[int], batch_max: int) -> None:
     async def tell() -> list[list[int]]:

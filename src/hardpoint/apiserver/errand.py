@@ -17,7 +17,6 @@ class Errand:
     """A request on its way."""
 
     __slots__ = (
-        "answer_bytes",
         "audit_id",
         "error",
         "keeps_seat",
@@ -42,9 +41,7 @@ class Errand:
         """What the audit log will tell of it; None if nothing."""
         self.seat: Seat | None = None
         self.keeps_seat = False
-        """Whether somebody else gives the seat back, later than the answer begins."""
-        self.answer_bytes: int | None = None
-        """How large the answer is; None as long as there is none."""
+        """Whether somebody else gives the seat back: a watch keeps it until it has told what there was."""
         self.error: ApiError | None = None
         """Why it is refused."""
         self.warnings: list[str] = []

@@ -20,7 +20,7 @@ from hardpoint.apiserver.authorization.asking import question
 from hardpoint.apiserver.call import Call, Services
 from hardpoint.apiserver.deadlines import Deadlines
 from hardpoint.apiserver.errand import Errand
-from hardpoint.apiserver.flow.contract import Limits, Overloaded
+from hardpoint.apiserver.flow.contract import Limits, Overloaded, Seat
 from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.refusing import refusal, too_many, unrecorded
 from hardpoint.apiserver.storefailures import store_failure
@@ -71,34 +71,44 @@ class Walk:
         verb = target.verb_of(where, request.method, watch=options.is_watch(request.query))
         errand = Errand(request, where, verb)
         try:
-            response = await self._answer(errand)
+            response = await self._answer_or_refuse(errand)
+            self._finish(errand, response)
+            self._observe(errand, response, perf_counter() - started)
+            if self._auditor is not None:
+                told = recording.end(self._auditor, errand, response)
+                if told is not None:
+                    await told
+            if response.status == 401 and self._limits is not None:
+                await asyncio.sleep(self._limits.refuse())
+        except BaseException:
+            # Nobody waits for the answer any more.
+            if errand.seat is not None:
+                errand.seat.leave()
+            raise
+        if errand.seat is not None and not errand.keeps_seat:
+            _leave(errand.seat, request, response)
+        return response
+
+    async def _answer_or_refuse(self, errand: Errand) -> Response:
+        """Whatever goes wrong becomes an answer."""
+        request = errand.request
+        try:
+            return await self._answer(errand)
         except ApiError as refused:
-            response = _refuse(errand, refused)
+            return _refuse(errand, refused)
         except Overloaded as full:
-            response = too_many(full)
+            return too_many(full)
         except TimeoutError:
-            response = _refuse(errand, errors.timeout(_NOT_IN_TIME))
+            return _refuse(errand, errors.timeout(_NOT_IN_TIME))
         except StoreError as failed:
-            response = _refuse(errand, store_failure(failed))
+            return _refuse(errand, store_failure(failed))
         except recording.Unrecorded:
-            response = unrecorded(request)
+            return unrecorded(request)
         except Exception as bug:
             log.exception("request failed", extra={"method": request.method, "path": request.path})
             if errand.record is not None:
                 errand.record.breaks(bug)
-            response = _refuse(errand, errors.internal_error("the server has a defect; its log has the details"))
-        finally:
-            if errand.seat is not None and not errand.keeps_seat:
-                errand.seat.leave(errand.answer_bytes)
-        self._finish(errand, response)
-        self._observe(errand, response, perf_counter() - started)
-        if self._auditor is not None:
-            told = recording.end(self._auditor, errand, response)
-            if told is not None:
-                await told
-        if response.status == 401 and self._limits is not None:
-            await asyncio.sleep(self._limits.refuse())
-        return response
+            return _refuse(errand, errors.internal_error("the server has a defect; its log has the details"))
 
     async def _answer(self, errand: Errand) -> Response:
         request, where, verb = errand.request, errand.where, errand.verb
@@ -118,14 +128,8 @@ class Walk:
             errand.seat = self._limits.enter(acting, verb, where) or await self._limits.wait(acting, verb, where)
         await self._authorize(errand, asked)
         if where.resource and self._services.registry.has_group(where.group):
-            response = await self._resource(errand, acting)
-        else:
-            response = await self._paths(request)
-        size = errand.answer_bytes = len(response.body)
-        if size > LARGE_BYTES and errand.seat is not None and request.peer.address != IN_PROCESS:
-            errand.keeps_seat = True
-            response.taken = errand.seat.leave_when_taken(size)
-        return response
+            return await self._resource(errand, acting)
+        return await self._paths(request)
 
     async def _authorize(self, errand: Errand, asked: access.Question) -> None:
         """Return if the user may, else raise 403."""
@@ -198,6 +202,15 @@ class Walk:
             async with aclosing(stream):  # type: ignore[type-var] # our streams are generators
                 async for chunk in stream:
                     yield chunk
+
+
+def _leave(seat: Seat, request: Request, response: Response) -> None:
+    """Give a seat back: now, or for a large answer when it was taken. What was refused tells nothing about sizes."""
+    size = len(response.body)
+    if size > LARGE_BYTES and request.peer.address != IN_PROCESS:
+        response.taken = seat.leave_when_taken(size)
+    else:
+        seat.leave(size if response.status < 400 else None)
 
 
 def _refuse(errand: Errand, refused: ApiError) -> Response:

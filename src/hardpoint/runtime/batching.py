@@ -51,13 +51,21 @@ class Batches(Generic[T]):
         wait_seconds: float,
         pace: Pace | None = None,
         parallel: int = 1,
+        weigh: Callable[[T], int] = lambda _: 0,
+        weight_max: int = 0,
     ) -> None:
-        """A batch leaves when it is full, or `wait_seconds` after it began; `parallel` batches may be under way."""
+        """A batch leaves when it is full, or `wait_seconds` after it began; `parallel` batches may be under way.
+
+        Where things are of different size, `weigh` says how large one is, and together they may have `weight_max`.
+        """
         self._deliver = deliver
         self._buffer_max = buffer_max
         self._batch_max = batch_max
         self._wait_seconds = wait_seconds
         self._pace = pace
+        self._weigh = weigh
+        self._weight_max = weight_max
+        self._weight = 0
         self._under_way = asyncio.Semaphore(parallel)
         self._items: deque[T] = deque()
         self._is_ending = False
@@ -68,8 +76,10 @@ class Batches(Generic[T]):
     def put(self, item: T) -> bool:
         """Tell one thing; False if there is no room for it."""
         waiting = len(self._items)
-        if waiting >= self._buffer_max or self._is_ending:
+        weight = self._weight + self._weigh(item)
+        if waiting >= self._buffer_max or weight > self._weight_max or self._is_ending:
             return False
+        self._weight = weight
         self._items.append(item)
         if waiting == 0:
             self._begun.set()
@@ -111,6 +121,7 @@ class Batches(Generic[T]):
     def _take(self) -> list[T]:
         items = self._items
         batch = [items.popleft() for _ in range(min(len(items), self._batch_max))]
+        self._weight -= sum(map(self._weigh, batch))
         if not self._is_ending:
             if not items:
                 self._begun.clear()

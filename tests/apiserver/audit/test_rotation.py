@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardpoint.apiserver.audit import rotation
@@ -114,6 +114,7 @@ def test_a_line_cut_off_by_a_full_disk_is_taken_back(tmp_path: Path, monkeypatch
     assert (tmp_path / "audit.log").read_bytes() == b"whole\nagain\n"
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(1, 150), max_size=5), max_size=10))
 def test_no_line_is_lost_or_torn_and_no_file_too_large(
     tmp_path_factory: pytest.TempPathFactory, writes: list[list[int]]

@@ -22,6 +22,7 @@ USER_AGENT_LENGTH_MAX = 1024
 DECISION = "authorization.k8s.io/decision"
 REASON = "authorization.k8s.io/reason"
 
+_EVENT = b'%b"level":"%b","auditID":%b,"stage":"%b",%b%b%b,"requestReceivedTimestamp":"%b","stageTimestamp":"%b"%b}'
 _STATUS_FIELDS = ("status", "message", "reason", "details", "code")
 _STATUS_STARTS = (b'{"kind":"Status"', b'{\n  "kind": "Status"')
 _KIND_STARTS = (b'{"kind":', b'{\n  "kind":')
@@ -30,8 +31,9 @@ _PLAIN = {code: b',"responseStatus":{"metadata":{},"code":%d}' % code for code i
 LATENCY = "apiserver.latency.k8s.io/total"
 SLOW_NANOSECONDS = 500_000_000
 
-
 _ABOUTS_MAX = 4096
+_REMEMBERED_LENGTH_MAX = 2048
+"""Strangers write long URLs; those are not worth the memory."""
 _abouts: dict[tuple[Any, ...], tuple[User | None, bytes]] = {}
 
 
@@ -107,16 +109,14 @@ class Record:
         """The object the client sent; at level Request and above `obj` is kept, so it must not change later."""
         reference = self._refer()
         metadata = obj.get("metadata") or {}
-        for field, name in (("namespace", "namespace"), ("name", "name"), ("uid", "uid")):
-            if not reference.get(field) and metadata.get(name):
-                reference[field] = metadata[name]
-        if metadata.get("resourceVersion"):
-            reference.setdefault("resourceVersion", metadata["resourceVersion"])
+        for field in ("namespace", "name", "uid", "resourceVersion"):
+            if not reference.get(field) and metadata.get(field):
+                reference[field] = metadata[field]
         if self.verdict.tells_requests:
             self._request_object = self._lean(obj)
 
     def sent_as(self, value: Any) -> None:
-        """What the client sent in place of an object: options, or a patch."""
+        """What the client sent in place of an object: options."""
         if self.verdict.tells_requests:
             self._request_object = value
 
@@ -183,7 +183,7 @@ class Record:
             from hardpoint.machinery import yamltext  # Not before somebody wants YAML: start-up does not wait for it.
 
             return self._lean(yamltext.parse(response.body).value)
-        if not (self._where.resource and response.body.startswith(b"{")) and not response.body.startswith(_KIND_STARTS):
+        if not response.body.startswith(b"{" if self._where.resource else _KIND_STARTS):
             return None  # Neither an object nor a document that says what it is.
         return self._lean(orjson.loads(response.body)) if self.verdict.omit_managed_fields else _compact(response.body)
 
@@ -209,7 +209,7 @@ class Record:
             objects = b',"requestObject":%b' % encode(self._request_object)
         if self._response_object is not None:
             objects += b',"responseObject":%b' % encode(self._response_object)
-        line = b'%b"level":"%b","auditID":%b,"stage":"%b",%b%b%b%b"%b","stageTimestamp":"%b"%b}' % (
+        line = _EVENT % (
             EVENT_HEAD,
             self.verdict.level.encode(),
             encode(self._audit_id),
@@ -217,7 +217,6 @@ class Record:
             self._about(),
             self._status,
             objects,
-            b',"requestReceivedTimestamp":',
             received,
             received if stage == "RequestReceived" else stamp(now),
             self._annotated(),
@@ -238,6 +237,8 @@ class Record:
         if is_proxied or self._impersonated is not None or self._reference is not None:
             return self._described()
         agent = headers.get("user-agent", "")
+        if len(request.path) + len(request.query) + len(agent) > _REMEMBERED_LENGTH_MAX:
+            return self._described()
         key = (request.path, request.query, self._verb, user.name if user else None, request.peer.address, agent)
         known = _abouts.get(key)
         if known is not None and (known[0] is user or known[0] == user):

@@ -28,6 +28,8 @@ Mode = Literal["batch", "blocking", "blocking-strict"]
 GATHER_SECONDS = 0.25
 """How long a line may wait for others before it is written."""
 LINES_PER_WRITE = 1000
+BUFFER_BYTES_MAX = 64 * 1024 * 1024
+"""So large are the lines that wait to be written, together."""
 
 
 class Output(Protocol):
@@ -66,7 +68,12 @@ class LogBackend:
         self._lost = 0
         self._failure: OSError | None = None
         self._batches = Batches(
-            self._write, buffer_max=buffer_max, batch_max=LINES_PER_WRITE, wait_seconds=GATHER_SECONDS
+            self._write,
+            buffer_max=buffer_max,
+            batch_max=LINES_PER_WRITE,
+            wait_seconds=GATHER_SECONDS,
+            weigh=len,
+            weight_max=BUFFER_BYTES_MAX,
         )
 
     def tell(self, line: bytes) -> bool:
@@ -82,7 +89,7 @@ class LogBackend:
             if not self._batches.put(line):
                 self._lost += 1
             return True
-        is_written = self._try_to_write([line])
+        is_written = self._account([line], self._attempt([line]))
         return is_written or self._mode == "blocking"
 
     def lost(self) -> int:
@@ -102,21 +109,26 @@ class LogBackend:
             raise RuntimeError(f"the audit log cannot be written: {self._failure.strerror}; {self._lost} events lost")
 
     async def _write(self, lines: Sequence[bytes]) -> None:
-        await asyncio.to_thread(self._try_to_write, lines)
+        self._account(lines, await asyncio.to_thread(self._attempt, lines))
 
-    def _try_to_write(self, lines: Sequence[bytes]) -> bool:
+    def _attempt(self, lines: Sequence[bytes]) -> OSError | None:
+        """Write, and return why that was not possible."""
         try:
             self._output.write(lines)
         except OSError as failure:
+            return failure
+        return None
+
+    def _account(self, lines: Sequence[bytes], failure: OSError | None) -> bool:
+        """Remember how an attempt ended, and tell when that has changed."""
+        if failure is not None:
             self._lost += len(lines)
             if self._failure is None:
                 log.error("audit log cannot be written", extra={"reason": failure.strerror, "events": len(lines)})
-            self._failure = failure
-            return False
-        if self._failure is not None:
+        elif self._failure is not None:
             log.info("audit log can be written again", extra={"lost": self._lost})
-            self._failure = None
-        return True
+        self._failure = failure
+        return failure is None
 
 
 _conforms: type[Backend] = LogBackend

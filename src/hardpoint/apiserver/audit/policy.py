@@ -18,6 +18,8 @@ LEVELS: tuple[Level, ...] = ("None", "Metadata", "Request", "RequestResponse")
 STAGES: tuple[Stage, ...] = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
 
 _VERDICTS_MAX = 4096
+_REMEMBERED_LENGTH_MAX = 1024
+"""Strangers write long paths; those are not worth the memory."""
 _HOLDS_SECRETS = frozenset(
     (
         ("", "secrets", ""),
@@ -124,6 +126,8 @@ class Policy:
 
     def evaluate(self, user: User | None, verb: str, where: Target) -> Verdict:
         """How this request is audited; `user` is None for one whose credentials are not good."""
+        if len(where.path) > _REMEMBERED_LENGTH_MAX:
+            return self._decide(user, verb, where)
         key = tuple([trait(user, verb, where) for trait in self._traits])
         verdict = self._verdicts.get(key)
         if verdict is None:

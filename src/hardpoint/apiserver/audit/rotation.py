@@ -7,11 +7,15 @@ taken back.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Thread
+
+log = logging.getLogger(__name__)
 
 MEGABYTE = 1024 * 1024
 _STAMP = "%Y-%m-%dT%H-%M-%S.%f"
@@ -40,6 +44,7 @@ class RotatingFile:
         self._keeping = keeping
         self._now = now
         self._size_max = keeping.size_megabytes_max * MEGABYTE
+        self._tidying: Thread | None = None
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._open()
 
@@ -55,7 +60,9 @@ class RotatingFile:
         self._append(lines[begin:])
 
     def close(self) -> None:
+        """Close, when what was put aside is as it should be."""
         os.close(self._file)
+        self._wait_until_tidy()
 
     def _open(self) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -80,9 +87,22 @@ class RotatingFile:
         os.rename(self._path, backup)
         os.close(self._file)
         self._open()
-        if self._keeping.compress:
-            _compress(backup)
-        self._forget()
+        self._wait_until_tidy()
+        # Nobody who writes a line waits for a hundred megabytes to be compressed.
+        self._tidying = Thread(target=self._tidy, args=(backup,), name="audit log")
+        self._tidying.start()
+
+    def _wait_until_tidy(self) -> None:
+        if self._tidying is not None:
+            self._tidying.join()
+
+    def _tidy(self, backup: Path) -> None:
+        try:
+            if self._keeping.compress:
+                _compress(backup)
+            self._forget()
+        except OSError as failure:
+            log.warning("old audit logs not tidied", extra={"file": str(backup), "reason": failure.strerror})
 
     def _forget(self) -> None:
         """Remove what is too old or too much."""

@@ -4,7 +4,7 @@ Seats bound how much is under way, but here most requests run to their end witho
 connections would get a thousand turns of the loop to another's one, and seats would not notice. So the gate watches
 the loop's turns as well. In each turn requests are let in at once for a few milliseconds' worth of work. Who comes
 later waits in the queue of their flow, and the next turns belong to the levels by their shares, and within a level to
-the queue that had least. Where nobody floods, nobody waits, and all of this costs about a microsecond.
+the queue that had least. Where nobody floods, nobody waits, and all of this costs about two microseconds.
 
 The exempt are never refused and need no seat, but under a flood they too take turns, user by user.
 """
@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
 from time import monotonic, perf_counter
 from typing import Any
 
 from hardpoint.apiserver.flow import tallies
-from hardpoint.apiserver.flow.contract import Headers, Limits, Overloaded
-from hardpoint.apiserver.flow.levels import Level, Levels, Queue, Shape, Waiting, with_mandatory
+from hardpoint.apiserver.flow.contract import Limits, Overloaded
+from hardpoint.apiserver.flow.courses import FIRST_GUESS_SECONDS, LEARNING, Course, Courses
+from hardpoint.apiserver.flow.levels import Level, Levels, Queue, Waiting, had_seconds, with_mandatory
 from hardpoint.apiserver.flow.pushback import Brake, RetryAfter
-from hardpoint.apiserver.flow.schemas import Schema, deal, in_order
-from hardpoint.apiserver.flow.tallies import Tally
+from hardpoint.apiserver.flow.schemas import in_order
 from hardpoint.apiserver.metrics import Family
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery.messages import User
@@ -33,17 +32,10 @@ SEATS = 600
 TURN_SECONDS = 0.002
 """So much work is begun in one turn of the loop."""
 WAIT_SECONDS_MAX = 15.0
-BYTES_PER_SEAT = 100_000
-WIDTH_MAX = 100
-_WIDEST_PART = 0.5
-"""Of its level's seats no request takes more. With one processor, more than two large answers at once are no faster."""
-_WIDE_VERBS = frozenset(("list", "watch"))
 
 # What the gate cannot see: reading a request and writing an answer, and the encryption of each byte.
 _TRANSPORT_SECONDS = 60e-6
 _BYTE_SECONDS = 3e-9
-_FIRST_GUESS_SECONDS = 100e-6
-_LEARNING = 0.2
 
 UNTAKEN_BYTES_MAX = 64 * 1024 * 1024
 """Who has left so much of their answers untaken gets no more large ones."""
@@ -51,63 +43,6 @@ _SLOW_SECONDS = 5.0
 """A client that has not taken its answer by then no longer holds a seat for it."""
 _SWEEPS = 20
 """So often those who wait are looked at before their time is over."""
-_COURSES_MAX = 4096
-
-
-_had_seconds = attrgetter("had_seconds")
-
-
-class Size:
-    """How large the answers to one question have been, whoever asked it; None: nobody has yet."""
-
-    __slots__ = ("answer_bytes",)
-
-    def __init__(self) -> None:
-        self.answer_bytes: float | None = None
-
-    def learn(self, answer_bytes: int) -> None:
-        known = self.answer_bytes
-        self.answer_bytes = answer_bytes if known is None else known + (answer_bytes - known) * _LEARNING
-
-    def width(self, level: Level) -> int:
-        """How many seats such an answer takes: several if it is large, or may be."""
-        widest = min(WIDTH_MAX, max(1, round(level.nominal * _WIDEST_PART)))
-        if self.answer_bytes is None:
-            return widest
-        return min(1 + int(self.answer_bytes // BYTES_PER_SEAT), widest)
-
-
-class Owner:
-    """A user, and how much of their answers they have asked for and not taken."""
-
-    __slots__ = ("untaken_bytes",)
-
-    def __init__(self) -> None:
-        self.untaken_bytes = 0
-
-
-class Course:
-    """Requests of one kind by one user: their flow, and what they have cost so far."""
-
-    __slots__ = ("hand", "headers", "level", "owner", "seconds", "size", "tally")
-
-    def __init__(
-        self,
-        owner: Owner,
-        level: Level,
-        hand: tuple[int | str, ...],
-        headers: Headers,
-        tally: Tally,
-        size: Size | None,
-    ) -> None:
-        self.owner = owner
-        self.level = level
-        self.hand = hand
-        self.headers = headers
-        self.tally = tally
-        self.size = size
-        """Of what may be large; everything else takes one seat."""
-        self.seconds = _FIRST_GUESS_SECONDS
 
 
 class GateSeat:
@@ -152,11 +87,7 @@ class Gate:
 
     def __init__(self, seats: int = SEATS, *, wait_seconds_max: float = WAIT_SECONDS_MAX) -> None:
         self._levels = Levels(seats)
-        self._schemas: list[Schema] = []
-        self._courses: dict[tuple[Any, ...], Course] = {}
-        self._sizes: dict[tuple[str, str, str, str], Size] = {}
-        self._owners: dict[str, Owner] = {}
-        self._tallies: dict[tuple[str, str], Tally] = {}
+        self._courses = Courses(self._levels)
         self._retry_after: dict[str, RetryAfter] = {}
         self._brake = Brake(per_second=500, burst=100, wait_seconds_max=1.0)
         self._wait_seconds_max = wait_seconds_max
@@ -174,11 +105,10 @@ class Gate:
     def configure(self, schemas: Iterable[Json], levels: Iterable[Json]) -> None:
         """Go by these FlowSchemas and PriorityLevelConfigurations from now on."""
         self._levels.configure(with_mandatory(levels))
-        self._schemas = [schema for schema in in_order(schemas) if self._levels.get(schema.level) is not None]
-        self._courses.clear()
+        self._courses.configure(in_order(schemas))
 
     def enter(self, user: User, verb: str, where: Target) -> GateSeat | None:
-        course = self._course(user, verb, where)
+        course = self._courses.find(user, verb, where)
         level = course.level
         if level.active or self._spent_seconds >= TURN_SECONDS:
             return None
@@ -194,7 +124,7 @@ class Gate:
         return None
 
     async def wait(self, user: User, verb: str, where: Target) -> GateSeat:
-        course = self._course(user, verb, where)
+        course = self._courses.find(user, verb, where)
         level = course.level
         width = 1 if course.size is None else course.size.width(level)
         if course.size is not None and course.owner.untaken_bytes > UNTAKEN_BYTES_MAX:
@@ -210,48 +140,7 @@ class Gate:
 
     def families(self) -> Iterator[Family]:
         """What `/metrics` tells."""
-        return tallies.families(self._levels, self._tallies)
-
-    # Which flow.
-
-    def _course(self, user: User, verb: str, where: Target) -> Course:
-        resource = where.resource
-        key = (user.name, user.groups, verb, where.namespace, resource or where.path, where.subresource, where.group)
-        course = self._courses.get(key)
-        if course is None:
-            if len(self._courses) >= _COURSES_MAX:
-                self._courses.clear()
-            course = self._courses[key] = self._chart(user, verb, where)
-        return course
-
-    def _chart(self, user: User, verb: str, where: Target) -> Course:
-        schema = next((each for each in self._schemas if each.matches(user, verb, where)), self._schemas[-1])
-        level = self._levels.get(schema.level)
-        assert level is not None, "only schemas that have their level are kept"
-        shape = level.shape
-        flow = schema.flow_of(user, where)
-        hand: tuple[int | str, ...] = (f"{schema.name}/{user.name}",)
-        if shape.queues:
-            hand = deal(schema.name, flow, shape.queues, shape.hand_size)
-        return Course(
-            self._owner(user.name),
-            level,
-            hand,
-            _headers(schema, shape),
-            self._tallies.setdefault((shape.name, schema.name), Tally()),
-            self._size(verb, where) if verb in _WIDE_VERBS else None,
-        )
-
-    def _owner(self, name: str) -> Owner:
-        if len(self._owners) >= _COURSES_MAX:
-            self._owners = {name: owner for name, owner in self._owners.items() if owner.untaken_bytes}
-        return self._owners.setdefault(name, Owner())
-
-    def _size(self, verb: str, where: Target) -> Size:
-        key = (verb, where.group, where.resource, where.namespace)
-        if len(self._sizes) >= _COURSES_MAX:
-            self._sizes.clear()
-        return self._sizes.setdefault(key, Size())
+        return tallies.families(self._levels, self._courses.tallies)
 
     # In and out.
 
@@ -269,7 +158,7 @@ class Gate:
         level.in_use -= seat.width
         course.tally.finished += 1
         # Who began in an earlier turn has waited since, for a disk or for others; how long it worked is not known.
-        cost = _TRANSPORT_SECONDS + (elapsed if turn == self._turn else min(elapsed, _FIRST_GUESS_SECONDS))
+        cost = _TRANSPORT_SECONDS + (elapsed if turn == self._turn else min(elapsed, FIRST_GUESS_SECONDS))
         if course.size is not None and answer_bytes is not None:
             course.size.learn(answer_bytes)
             cost += answer_bytes * _BYTE_SECONDS
@@ -279,7 +168,7 @@ class Gate:
             seat.queue.executing -= 1
             seat.queue.had_seconds += error
             level.had_seconds += error / level.weight
-            course.seconds += error * _LEARNING
+            course.seconds += error * LEARNING
         if self._waiting and not self._is_turn_coming:
             self._expect_turn()
 
@@ -390,7 +279,7 @@ class Gate:
         """The levels in which somebody waits; the first is the one that had least for its shares."""
         active = [level for level in self._levels if level.active]
         if len(active) > 1:
-            active.sort(key=_had_seconds)
+            active.sort(key=had_seconds)
         return active
 
     def _call(self, level: Level, queue: Queue) -> float:
@@ -407,13 +296,6 @@ class Gate:
         first.is_called = True
         first.future.set_result(None)
         return first.seconds
-
-
-def _headers(schema: Schema, shape: Shape) -> Headers:
-    return (
-        ("X-Kubernetes-Pf-Flowschema-Uid", schema.uid),
-        ("X-Kubernetes-Pf-Prioritylevel-Uid", shape.uid),
-    )
 
 
 _conforms: type[Limits] = Gate

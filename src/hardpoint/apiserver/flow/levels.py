@@ -87,7 +87,7 @@ class Waiting:
     is_called: bool = False
 
 
-_had_seconds = attrgetter("had_seconds")
+had_seconds = attrgetter("had_seconds")
 
 
 @dataclass(eq=False, slots=True)
@@ -150,7 +150,7 @@ class Level:
         """The queues in which somebody waits; the first is the one that had least."""
         if len(self.active) == 1:
             return tuple(self.active)
-        return sorted(self.active, key=_had_seconds)
+        return sorted(self.active, key=had_seconds)
 
     def take(self, queue: Queue) -> Waiting:
         """The first of a queue, which waits no longer."""

@@ -25,6 +25,8 @@ Json = dict[str, Any]
 
 PATIENCE_SECONDS = 30.0
 UNDER_WAY_MAX = 15
+BUFFER_BYTES_MAX = 64 * 1024 * 1024
+"""So large are the events that wait, together; kube-apiserver counts them only."""
 _BACKOFF_FACTOR = 1.5
 _BACKOFF_JITTER = 0.2
 _LIST_HEAD = b'{"kind":"%b","apiVersion":"%b","metadata":{},"items":[' % (EVENT_LIST.encode(), API_VERSION.encode())
@@ -69,6 +71,8 @@ class WebhookSink:
             wait_seconds=sending.wait_seconds,
             pace=Pace(sending.per_second, sending.burst),
             parallel=UNDER_WAY_MAX,
+            weigh=len,
+            weight_max=BUFFER_BYTES_MAX,
         )
 
     def put(self, line: bytes) -> None:
