@@ -163,6 +163,18 @@ async def test_items_that_cannot_be_told_apart_are_left_to_validation(api: Api) 
     assert (code, refused["reason"]) == (422, "Invalid")
 
 
+async def test_the_templates_of_a_daemon_set_are_counted_in_somebodys_name(api: Api) -> None:
+    home = "/apis/apps/v1/namespaces/default/daemonsets"
+    count = {"f:annotations": {".": {}, "f:deprecated.daemonset.template.generation": {}}}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    obj = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    made = await api.ok("POST", f"{home}?fieldManager=one", obj)
+    assert managers(made)["one"]["f:metadata"] == count
+    assert managers(await api.ok("PUT", f"{home}/d?fieldManager=two", obj))["two"] == {
+        "f:metadata": {"f:annotations": {"f:deprecated.daemonset.template.generation": {}}}
+    }
+
+
 @pytest.mark.parametrize(
     ("path", "manager"),
     [

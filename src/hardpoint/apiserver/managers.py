@@ -17,6 +17,7 @@ from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, 
 from hardpoint.machinery.apply.updater import Keep, Versions
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.sameness import is_same
+from hardpoint.machinery.strategies.workloads import TEMPLATE_GENERATION
 from hardpoint.machinery.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -35,13 +36,30 @@ def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> Non
     said = new["metadata"].get("managedFields")
     if said is None and _forgets_all(call.given):
         new["metadata"]["managedFields"] = []
+    tracker = tracker_of(call.services.registry, call.kind, call.target.subresource)
+    seen = _with_generation(new) if call.kind.known_as == "DaemonSet" else new
     try:
-        tracker = tracker_of(call.services.registry, call.kind, call.target.subresource)
-        tracker.track(old, new, manager_of(call, options), format_time(call.services.now()))
+        tracker.track(old, seen, manager_of(call, options), format_time(call.services.now()))
+        if seen is not new:
+            _take_over(new, seen)
     except (BadItem, RecursionError):
         # What cannot be told apart, or lies too deep to be looked at, has no owners; validation has the last word.
         if kept := old["metadata"].get("managedFields") if old else said:
             new["metadata"]["managedFields"] = kept
+
+
+def _with_generation(daemon_set: Json) -> Json:
+    """A DaemonSet as Go converts it: the number of its templates is an annotation, whether said or not."""
+    metadata = daemon_set["metadata"]
+    annotations = {TEMPLATE_GENERATION: "0"} | (metadata.get("annotations") or {})
+    return {**daemon_set, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _take_over(new: Json, seen: Json) -> None:
+    """Give an object the managers that were found for what was seen of it."""
+    new["metadata"].pop("managedFields", None)
+    if "managedFields" in seen["metadata"]:
+        new["metadata"]["managedFields"] = seen["metadata"]["managedFields"]
 
 
 def claim(kind: Kind, new: Json, old: Json | None, *, now: str, manager: str = SERVER, subresource: str = "") -> None:
