@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import NamedTuple, Protocol
 
 from hardpoint.apiserver.audit.events import Record
-from hardpoint.apiserver.audit.policy import Policy, Verdict
+from hardpoint.apiserver.audit.policy import LEVELS, Policy, Verdict
 from hardpoint.apiserver.metrics import Family, Sample
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery.errors import ApiError
@@ -81,7 +80,7 @@ class Auditor:
         self._backends = backends
         self._tells_refusals = tells_refusals
         self.now = now
-        self._levels: Counter[str] = Counter()
+        self._levels: dict[str, int] = dict.fromkeys(LEVELS, 0)
         self._events = 0
         self._rejected = 0
 
@@ -148,7 +147,7 @@ class Auditor:
         lost: list[Sample] = [((("plugin", each.name),), each.lost()) for each in self._backends]
         yield name, "counter", "Audit events that were lost, by where they should have gone.", lost
         name = "apiserver_audit_level_total"
-        levels: list[Sample] = [((("level", level),), count) for level, count in sorted(self._levels.items())]
+        levels: list[Sample] = [((("level", level),), count) for level, count in self._levels.items() if count]
         yield name, "counter", "Requests by the level they are audited at.", levels
         name = "apiserver_audit_requests_rejected_total"
         yield name, "counter", "Requests refused because they could not be audited.", [((), self._rejected)]

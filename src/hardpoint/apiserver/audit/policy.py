@@ -122,13 +122,15 @@ class Policy:
         self._rules = tuple(rules)
         self._unmatched = unmatched
         self._traits = _traits_of(self._rules)
-        self._verdicts: dict[tuple[Any, ...], Verdict] = {}
+        self._verdicts: dict[Any, Verdict] = {}
+        """By the traits that are looked at; by the trait itself where it is the only one."""
 
     def evaluate(self, user: User | None, verb: str, where: Target) -> Verdict:
         """How this request is audited; `user` is None for one whose credentials are not good."""
         if len(where.path) > _REMEMBERED_LENGTH_MAX:
             return self._decide(user, verb, where)
-        key = tuple([trait(user, verb, where) for trait in self._traits])
+        traits = self._traits
+        key = traits[0](user, verb, where) if len(traits) == 1 else tuple([each(user, verb, where) for each in traits])
         verdict = self._verdicts.get(key)
         if verdict is None:
             if len(self._verdicts) >= _VERDICTS_MAX:
