@@ -40,11 +40,13 @@ webhook does when it is asked."""
 class Besieged:
     """The cluster, who is in it, and everything it says to them."""
 
-    def __init__(self, server: Server, folder: Path, canaries: Canaries, issuer: Issuer, hooks: Strangers) -> None:
+    def __init__(
+        self, server: Server, folder: Path, canaries: Canaries, issuers: tuple[Issuer, Issuer], hooks: Strangers
+    ) -> None:
         self.server = server
         self.folder = folder
         self.canaries = canaries
-        self.issuer = issuer
+        self.issuer, self.other_issuer = issuers
         self.hooks = hooks
         self.pki = Pki(server.data / "pki")
         self.told: list[bytes] = []
@@ -154,11 +156,12 @@ async def besieged(folder: Path) -> AsyncIterator[Besieged]:
     async with AsyncExitStack() as stack:
         hooks = await stack.enter_async_context(strangers(folder, canaries.make("the token for webhooks")))
         issuer = await stack.enter_async_context(running_issuer(folder / "issuer"))
+        other = await stack.enter_async_context(running_issuer(folder / "other-issuer"))
         told: list[bytes] = []
-        arguments = await _arguments(folder, stack, hooks, issuer, canaries, told)
+        arguments = await _arguments(folder, stack, hooks, (issuer, other), canaries, told)
         server = Server(folder, program=VERBOSE, arguments=arguments)
         await stack.enter_async_context(running(server))
-        siege = Besieged(server, folder, canaries, issuer, hooks)
+        siege = Besieged(server, folder, canaries, (issuer, other), hooks)
         siege.told = told
         await _furnish(siege)
         yield siege
@@ -171,7 +174,12 @@ async def besieged(folder: Path) -> AsyncIterator[Besieged]:
 
 
 async def _arguments(
-    folder: Path, stack: AsyncExitStack, hooks: Strangers, issuer: Issuer, canaries: Canaries, told: list[bytes]
+    folder: Path,
+    stack: AsyncExitStack,
+    hooks: Strangers,
+    issuers: tuple[Issuer, Issuer],
+    canaries: Canaries,
+    told: list[bytes],
 ) -> list[str]:
     async def keep(asked: Asked, reply: Reply) -> None:
         told.append(asked.body)
@@ -180,7 +188,7 @@ async def _arguments(
     sink = await stack.enter_async_context(scripted(keep, context=hooks.family.honest()))
     tokens = await stack.enter_async_context(hooks.webhook("tokens", _token_answer, hooks.family.honest()))
     return [
-        *("--authentication-config", _written(folder / "authentication.json", _authentication(issuer))),
+        *("--authentication-config", _written(folder / "authentication.json", _authentication(issuers))),
         *("--authentication-token-webhook-config-file", str(tokens)),
         *("--token-auth-file", _written(folder / "tokens.csv", f"{canaries.make('static token')},static,7\n".encode())),
         *("--authorization-config", await _authorization(folder, stack, hooks)),
@@ -197,11 +205,11 @@ def _written(file: Path, content: Json | bytes) -> str:
     return str(file)
 
 
-def _authentication(issuer: Issuer) -> Json:
+def _authentication(issuers: tuple[Issuer, Issuer]) -> Json:
     return {
         "apiVersion": "apiserver.config.k8s.io/v1",
         "kind": "AuthenticationConfiguration",
-        "jwt": [issuer.configuration()],
+        "jwt": [issuer.configuration() for issuer in issuers],
     }
 
 

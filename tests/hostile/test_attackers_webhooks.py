@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from statistics import median
 
+import orjson
 import pytest
 import pytest_asyncio
 
+from hardpoint.machinery.messages import Request, Response
 from tests.chaos.wire import Answer, Wire
 from tests.hostile.besieged import ADVISED, HERS, JUDGED, VAULT, Besieged
-from tests.hostile.strangers import MISBEHAVIOURS
+from tests.hostile.strangers import FLOOD_BYTES, MISBEHAVIOURS
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("siege")]
 
@@ -84,6 +87,67 @@ async def test_a_webhook_that_knows_a_token(siege: Besieged) -> None:
     token = f"good.{siege.canaries.make('a token that a webhook knows')}"
     status, user = await siege.whoami(siege.nobody, authorization=f"Bearer {token}")
     assert (status, user["username"]) == (201, "hook:good")
+
+
+DOCUMENT, KEYS, MOVED = "/.well-known/openid-configuration", "/keys", "/moved"
+
+
+def _redirect(siege: Besieged) -> Response:
+    return Response(302, _keys(siege), headers=(("Location", siege.other_issuer.url + MOVED),))
+
+
+def _keys(siege: Besieged) -> bytes:
+    return orjson.dumps({"keys": [key.jwk() for key in siege.other_issuer.keys]})
+
+
+def _leading(siege: Besieged, address: str) -> Response:
+    return Response(200, orjson.dumps({"issuer": siege.other_issuer.url, "jwks_uri": address}))
+
+
+ISSUERS: dict[str, tuple[str, Callable[[Besieged], Response]]] = {
+    "redirects": (DOCUMENT, _redirect),
+    "redirects to its keys": (KEYS, _redirect),
+    "leads to keys without TLS": (DOCUMENT, lambda siege: _leading(siege, f"http://{_elsewhere(siege)}/keys")),
+    "leads to keys of one that is not trusted": (
+        DOCUMENT,
+        lambda siege: _leading(siege, f"https://{_elsewhere(siege)}/keys"),
+    ),
+    "is another": (DOCUMENT, lambda siege: Response(200, orjson.dumps({"issuer": "x", "jwks_uri": "https://x"}))),
+    "sends 5 MB": (KEYS, lambda siege: Response(200, _keys(siege) + b" " * FLOOD_BYTES)),
+    "compresses": (
+        KEYS,
+        lambda siege: Response(200, gzip.compress(_keys(siege)), headers=(("Content-Encoding", "gzip"),)),
+    ),
+    "fails": (KEYS, lambda siege: Response(500, _keys(siege))),
+}
+"""Each holds the keys that an honest one would send. There are as many as a cluster may fetch in a row, less two."""
+
+
+def _elsewhere(siege: Besieged) -> str:
+    return f"127.0.0.1:{siege.hooks.elsewhere.port}"
+
+
+@pytest.mark.parametrize("way", ISSUERS)
+async def test_an_issuer_that(siege: Besieged, way: str) -> None:
+    path, respond = ISSUERS[way]
+    issuer = siege.other_issuer
+
+    async def misbehave(_: Request) -> Response:
+        return respond(siege)
+
+    issuer.asked.clear()
+    issuer.answers[path] = misbehave
+    token = siege.canaries.add_token(f"a token of an issuer that {way}", issuer.token())
+    async with asyncio.timeout(PROMPT_SECONDS_MAX):
+        assert (await siege.whoami(siege.nobody, authorization=f"Bearer {token}"))[0] == 401
+    assert path in issuer.asked
+    assert MOVED not in issuer.asked
+    del issuer.answers[path]
+
+
+async def test_an_issuer_that_behaves_again(siege: Besieged) -> None:
+    token = siege.canaries.add_token("a token of an issuer", siege.other_issuer.token())
+    assert (await siege.whoami(siege.nobody, authorization=f"Bearer {token}"))[0] == 201
 
 
 HANGING = 100
