@@ -153,6 +153,7 @@ class Cluster:
         self.store = await self._open_store(address)
         stack.push_async_callback(self.store.close)
         authentication = _authentication(options, pki)
+        context, peers = _serving_context(pki, options.serving, authentication), _peers(authentication)
         auditor = _auditor(options)
         if auditor is not None:
             await stack.enter_async_context(auditor.running())
@@ -167,7 +168,6 @@ class Cluster:
         )
         api = await stack.enter_async_context(server.running())
         self.handle = api.handle
-        context, peers = _serving_context(pki, options.serving, authentication), _peers(authentication)
         await stack.enter_async_context(await serve(api.handle, bound=bound, ssl_context=context, peers=peers))
         self.state = self._introduce(address, pki)
         datadir.write_state(options.data_dir, self.state)

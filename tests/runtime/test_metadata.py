@@ -79,7 +79,8 @@ class Seen:
     def saw(self, resource: Resource, event: Event) -> None:
         assert event.object["kind"] == "PartialObjectMetadata"
         assert set(event.object) == {"apiVersion", "kind", "metadata"}
-        if resource == CONFIG_MAPS:
+        # The server has some of its own elsewhere.
+        if resource == CONFIG_MAPS and event.object["metadata"]["namespace"] == "default":
             self._note(event.type, event.object["metadata"]["name"])
 
     def lost(self, resource: Resource) -> None:

@@ -10,6 +10,9 @@ import click
 from hardpoint.machinery.errors import ConfigError
 
 EXAMPLES = """\b
+Example:
+  hardpoint credential /home/me/log_in.py
+\b
 In a kubeconfig:
   users:
   - name: me
