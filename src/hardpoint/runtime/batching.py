@@ -13,7 +13,6 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import Generic, TypeVar
 
@@ -23,19 +22,18 @@ Deliver = Callable[[Sequence[T]], Awaitable[None]]
 """Takes a batch for good. It must not raise: what cannot be delivered is its own business."""
 
 
-@dataclass(slots=True)
 class Pace:
     """So many batches a second, and so many at once after a rest."""
 
-    per_second: float
-    burst: int
-    _earliest: float = 0.0
+    def __init__(self, per_second: float, burst: int) -> None:
+        self._interval = 1 / per_second
+        self._rest = burst / per_second
+        self._earliest = 0.0
 
     def delay_seconds(self, now: float) -> float:
         """How long the next batch has to wait; it is counted as sent then."""
-        rest = self.burst / self.per_second
-        turn = max(self._earliest, now - rest + 1 / self.per_second)
-        self._earliest = turn + 1 / self.per_second
+        turn = max(self._earliest, now - self._rest + self._interval)
+        self._earliest = turn + self._interval
         return max(turn - now, 0.0)
 
 

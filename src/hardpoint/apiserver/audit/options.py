@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hardpoint.apiserver.audit.auditor import Auditor, Backend
 from hardpoint.apiserver.audit.log import Format, LogBackend, Mode, StandardOutput
@@ -21,21 +20,19 @@ BUFFER_MAX = 10_000
 EVENT_BYTES_MAX = 100 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class LogOptions:
+class LogOptions(NamedTuple):
     """The log."""
 
     path: str
     """A file, or `-` for standard output."""
     form: Format = "json"
     mode: Mode = "blocking"
-    keeping: Keeping = field(default_factory=Keeping)
+    keeping: Keeping = Keeping()
     buffer_max: int = BUFFER_MAX
     event_bytes_max: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AuditOptions:
+class AuditOptions(NamedTuple):
     """Everything about auditing. Without a log and a webhook nothing is audited."""
 
     policy_file: Path | None = None
@@ -49,7 +46,7 @@ class AuditOptions:
         """The same, with the log that was left to the cluster."""
         if not self.is_log_in_data_dir:
             return self
-        return replace(self, log=LogOptions(str(folder / "audit.log"), mode="batch", keeping=_BESIDE_DATA))
+        return self._replace(log=LogOptions(str(folder / "audit.log"), mode="batch", keeping=_BESIDE_DATA))
 
 
 _BESIDE_DATA = Keeping(size_megabytes_max=50, backups_max=4, age_days_max=30)

@@ -7,8 +7,7 @@ its metadata only. Most policies look at a few traits of a request, so verdicts 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery.messages import User
@@ -34,8 +33,7 @@ def holds_secrets(where: Target) -> bool:
     return (where.group, where.resource, where.subresource) in _HOLDS_SECRETS
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """How a request is audited."""
 
     level: Level
@@ -51,8 +49,7 @@ class Verdict:
         return self.level == "RequestResponse"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupResources:
+class GroupResources(NamedTuple):
     """Resources of one group; no resources are all of them, no names are all objects."""
 
     group: str = ""
@@ -76,8 +73,7 @@ def _covers(resource: str, where: Target) -> bool:
     return resource == f"{where.resource}/*" or (bool(part) and resource == f"*/{part}")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """Requests that have every trait named here; a trait without values is had by all."""
 
     verdict: Verdict
@@ -112,13 +108,14 @@ def _leads(pattern: str, path: str) -> bool:
     return pattern == path
 
 
+NOT_AUDITED = Verdict("None")
 Trait = Callable[[User | None, str, Target], Any]
 
 
 class Policy:
     """The rules in their order. What no rule matches is not audited."""
 
-    def __init__(self, rules: Sequence[Rule], unmatched: Verdict = Verdict("None")) -> None:  # noqa: B008 It is frozen.
+    def __init__(self, rules: Sequence[Rule], unmatched: Verdict = NOT_AUDITED) -> None:
         self._rules = tuple(rules)
         self._unmatched = unmatched
         self._traits = _traits_of(self._rules)

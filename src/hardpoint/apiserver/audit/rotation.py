@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +21,7 @@ MEGABYTE = 1024 * 1024
 _STAMP = "%Y-%m-%dT%H-%M-%S.%f"
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
+class Keeping(NamedTuple):
     """How much is kept; 0 is without limit."""
 
     size_megabytes_max: int = 100

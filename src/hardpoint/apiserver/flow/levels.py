@@ -11,9 +11,8 @@ import math
 from asyncio import Future
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.apiserver.flow.schemas import CATCH_ALL, EXEMPT
 
@@ -24,8 +23,7 @@ EXEMPT_WEIGHT = 100
 _QUEUES_KEPT = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """A PriorityLevelConfiguration, as far as it matters."""
 
     name: str
@@ -73,30 +71,34 @@ def with_mandatory(objects: Iterable[Json]) -> list[Shape]:
     return stored + [shape for shape in MANDATORY if shape.name not in names]
 
 
-@dataclass(eq=False, slots=True)
 class Waiting:
     """A request that waits for its turn."""
 
-    future: Future[None]
-    width: int
-    seconds: float
-    """How much of the processor it will probably take."""
-    has_seat: bool
-    deadline: float
-    """Until when it waits, by the monotonic clock."""
-    is_called: bool = False
+    __slots__ = ("deadline", "future", "has_seat", "is_called", "seconds", "width")
+
+    def __init__(self, future: Future[None], width: int, seconds: float, has_seat: bool, deadline: float) -> None:
+        self.future = future
+        self.width = width
+        self.seconds = seconds
+        """How much of the processor it will probably take."""
+        self.has_seat = has_seat
+        self.deadline = deadline
+        """Until when it waits, by the monotonic clock."""
+        self.is_called = False
 
 
 had_seconds = attrgetter("had_seconds")
 
 
-@dataclass(eq=False, slots=True)
 class Queue:
     """Requests that are served in the order they came, and what their queue has had so far."""
 
-    waiting: deque[Waiting] = field(default_factory=deque)
-    executing: int = 0
-    had_seconds: float = 0.0
+    __slots__ = ("executing", "had_seconds", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: deque[Waiting] = deque()
+        self.executing = 0
+        self.had_seconds = 0.0
 
 
 class Level:

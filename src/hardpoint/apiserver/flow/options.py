@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hardpoint.apiserver.deadlines import REQUEST_SECONDS_MAX
 from hardpoint.apiserver.flow.gate import Gate
 from hardpoint.apiserver.flow.inflight import InFlight
 
 
-@dataclass(frozen=True, slots=True)
-class FlowOptions:
+class FlowOptions(NamedTuple):
     """How much is done at once, and for how long."""
 
     is_fair: bool = True

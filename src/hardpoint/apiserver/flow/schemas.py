@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery.messages import User
@@ -16,8 +15,7 @@ EXEMPT, CATCH_ALL = "exempt", "catch-all"
 _SERVICE_ACCOUNT = "system:serviceaccount:"
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(NamedTuple):
     """A FlowSchema, made ready to be asked."""
 
     name: str
