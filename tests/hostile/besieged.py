@@ -31,6 +31,8 @@ VERBOSE = (sys.executable, str(Path(__file__).with_name("verbose.py")))
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 VAULT, HERS = "/api/v1/namespaces/vault", "/api/v1/namespaces/hers"
+KEPT = ("store", "pki")
+"""The folders of the data directory that hold secrets."""
 PATIENCE_SECONDS = 10.0
 JUDGED, ADVISED = "judged:", "advised:"
 """How the users are called about whom webhooks decide: a failure denies, or says nothing. What follows is what the
@@ -40,20 +42,23 @@ webhook does when it is asked."""
 class Besieged:
     """The cluster, who is in it, and everything it says to them."""
 
-    def __init__(
-        self, server: Server, folder: Path, canaries: Canaries, issuers: tuple[Issuer, Issuer], hooks: Strangers
-    ) -> None:
-        self.server = server
+    server: Server
+
+    def __init__(self, folder: Path, canaries: Canaries, issuers: tuple[Issuer, Issuer], hooks: Strangers) -> None:
         self.folder = folder
         self.canaries = canaries
         self.issuer, self.other_issuer = issuers
         self.hooks = hooks
-        self.pki = Pki(server.data / "pki")
+        self.static_token = canaries.make("a static token")
         self.told: list[bytes] = []
-        """What the sink was sent."""
+        """What the audit sink was sent."""
         self.refusals: list[bytes] = []
         """The body of every refusal."""
         self._people: dict[tuple[str, ...], ssl.SSLContext] = {}
+
+    @property
+    def pki(self) -> Pki:
+        return Pki(self.server.data / "pki")
 
     def person(self, name: str, *groups: str, authority: str = "client-ca", **terms: Any) -> ssl.SSLContext:
         """A client that shows a certificate for this name."""
@@ -137,9 +142,9 @@ class Besieged:
 
     def written(self) -> dict[str, bytes]:
         """All that the process wrote by itself, by where. Keys and the store are where secrets belong."""
-        kept = (self.server.data / "store", self.server.data / "pki")
-        files = (path for path in self.server.data.rglob("*") if path.is_file())
-        written = {path.name: path.read_bytes() for path in files if not any(map(path.is_relative_to, kept))}
+        data = self.server.data
+        files = (path for path in data.rglob("*") if path.is_file())
+        written = {str(path.relative_to(data)): path.read_bytes() for path in files if path.parent.name not in KEPT}
         return written | {"stderr": self.server.said.read_bytes(), "the audit sink": b"\n".join(self.told)}
 
     async def answered(self) -> dict[str, bytes]:
@@ -154,43 +159,37 @@ async def besieged(folder: Path) -> AsyncIterator[Besieged]:
     """Put it together. At the end it must have kept its composure, and its secrets."""
     canaries = Canaries()
     async with AsyncExitStack() as stack:
-        hooks = await stack.enter_async_context(strangers(folder, canaries.make("the token for webhooks")))
+        token, whisper = canaries.make("the token for webhooks"), canaries.make("what webhooks answer")
+        hooks = await stack.enter_async_context(strangers(folder, token, whisper))
         issuer = await stack.enter_async_context(running_issuer(folder / "issuer"))
         other = await stack.enter_async_context(running_issuer(folder / "other-issuer"))
-        told: list[bytes] = []
-        arguments = await _arguments(folder, stack, hooks, (issuer, other), canaries, told)
-        server = Server(folder, program=VERBOSE, arguments=arguments)
-        await stack.enter_async_context(running(server))
-        siege = Besieged(server, folder, canaries, (issuer, other), hooks)
-        siege.told = told
+        siege = Besieged(folder, canaries, (issuer, other), hooks)
+        siege.server = Server(folder, program=VERBOSE, arguments=await _arguments(siege, stack))
+        await stack.enter_async_context(running(siege.server))
         await _furnish(siege)
         yield siege
         answered = await siege.answered()
-        assert await server.stop() == 0, server.words()
+        assert await siege.server.stop() == 0, siege.server.words()
         assert siege.told, "the sink was told nothing"
         leaks = canaries.leaks(answered | siege.written())
         assert not leaks, leaks
         assert hooks.elsewhere.connections == 0, "a redirect was followed"
 
 
-async def _arguments(
-    folder: Path,
-    stack: AsyncExitStack,
-    hooks: Strangers,
-    issuers: tuple[Issuer, Issuer],
-    canaries: Canaries,
-    told: list[bytes],
-) -> list[str]:
+async def _arguments(siege: Besieged, stack: AsyncExitStack) -> list[str]:
+    """What the command is given. Whoever it will ask is running when this returns."""
+
     async def keep(asked: Asked, reply: Reply) -> None:
-        told.append(asked.body)
+        siege.told.append(asked.body)
         await reply.answer()
 
+    folder, hooks = siege.folder, siege.hooks
     sink = await stack.enter_async_context(scripted(keep, context=hooks.family.honest()))
     tokens = await stack.enter_async_context(hooks.webhook("tokens", _token_answer, hooks.family.honest()))
     return [
-        *("--authentication-config", _written(folder / "authentication.json", _authentication(issuers))),
+        *("--authentication-config", _written(folder / "authentication.json", _authentication(siege))),
         *("--authentication-token-webhook-config-file", str(tokens)),
-        *("--token-auth-file", _written(folder / "tokens.csv", f"{canaries.make('static token')},static,7\n".encode())),
+        *("--token-auth-file", _written(folder / "tokens.csv", f"{siege.static_token},static,7\n".encode())),
         *("--authorization-config", await _authorization(folder, stack, hooks)),
         *("--audit-policy-file", _written(folder / "policy.json", AUDIT_EVERYTHING)),
         *("--audit-webhook-config-file", str(hooks.kubeconfig("sink", sink.port))),
@@ -205,11 +204,11 @@ def _written(file: Path, content: Json | bytes) -> str:
     return str(file)
 
 
-def _authentication(issuers: tuple[Issuer, Issuer]) -> Json:
+def _authentication(siege: Besieged) -> Json:
     return {
         "apiVersion": "apiserver.config.k8s.io/v1",
         "kind": "AuthenticationConfiguration",
-        "jwt": [issuer.configuration() for issuer in issuers],
+        "jwt": [issuer.configuration() for issuer in (siege.issuer, siege.other_issuer)],
     }
 
 

@@ -140,10 +140,12 @@ def failing(status: int) -> Misbehaviour:
     return fail
 
 
+_NAMED = (
+    *(hang, drip, flood, flood_in_chunks, bomb, half_close, cut, two_lengths, no_http, deep, in_a_list, in_html),
+    *(another_kind, another_version, nearly_true),
+)
 MISBEHAVIOURS: dict[str, Misbehaviour] = {
-    **{each.__name__.replace("_", "-"): each for each in (hang, drip, flood, flood_in_chunks, bomb, half_close, cut)},
-    **{each.__name__.replace("_", "-"): each for each in (two_lengths, no_http, deep, in_a_list, in_html)},
-    **{each.__name__.replace("_", "-"): each for each in (another_kind, another_version, nearly_true)},
+    **{each.__name__.replace("_", "-"): each for each in _NAMED},
     **{f"redirect-{status}": redirecting(status) for status in (301, 302, 303, 307, 308)},
     **{f"answers-{status}": failing(status) for status in (400, 403, 500, 503)},
 }
@@ -196,12 +198,13 @@ Answers = Callable[[Json], tuple[Json, str]]
 class Strangers:
     """Where webhooks are made, and the address that they send the cluster to, which must never be asked."""
 
-    def __init__(self, folder: Path, elsewhere: Scripted, family: Family, token: str) -> None:
-        """`token` is what the cluster shows them."""
+    def __init__(self, folder: Path, elsewhere: Scripted, family: Family, token: str, whisper: str) -> None:
+        """`token` is what the cluster shows them; `whisper` is in every answer, and nobody should repeat it."""
         self.elsewhere = elsewhere
         self.family = family
         self._folder = folder
         self._token = token
+        self._whisper = whisper
 
     @asynccontextmanager
     async def webhook(self, name: str, answers: Answers, tls: ssl.SSLContext | None) -> AsyncIterator[Path]:
@@ -209,6 +212,7 @@ class Strangers:
 
         async def script(asked: Asked, reply: Reply) -> None:
             answer, misbehaviour = answers(orjson.loads(asked.body))
+            answer["metadata"] = {"name": self._whisper}
             if misbehaviour not in MISBEHAVIOURS:
                 await reply.answer(orjson.dumps(answer))
                 return
@@ -219,6 +223,7 @@ class Strangers:
             yield self.kubeconfig(name, server.port)
 
     def kubeconfig(self, name: str, port: int) -> Path:
+        """The file that leads to one on this port."""
         ca, file = self._folder / "webhooks-ca.crt", self._folder / f"{name}.kubeconfig"
         ca.write_bytes(self.family.ca_pem)
         cluster = {"server": f"https://127.0.0.1:{port}/review", "certificate-authority": str(ca)}
@@ -233,7 +238,9 @@ class Strangers:
 
 
 @asynccontextmanager
-async def strangers(folder: Path, token: str) -> AsyncIterator[Strangers]:
+async def strangers(folder: Path, token: str, whisper: str) -> AsyncIterator[Strangers]:
+    """Run the place where redirects lead; webhooks are run one by one."""
+
     async def say_yes(asked: Asked, reply: Reply) -> None:
         review = orjson.loads(asked.body)
         user = {"username": "root", "groups": ["system:masters"]}
@@ -241,4 +248,4 @@ async def strangers(folder: Path, token: str) -> AsyncIterator[Strangers]:
 
     family = Family(folder)
     async with scripted(say_yes, context=family.honest()) as elsewhere:
-        yield Strangers(folder, elsewhere, family, token)
+        yield Strangers(folder, elsewhere, family, token, whisper)

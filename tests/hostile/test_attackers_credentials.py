@@ -69,6 +69,12 @@ async def test_the_tokens_that_forgeries_are_made_of_are_good(
         assert (await siege.whoami(siege.nobody, authorization=f"Bearer {token}"))[0] == 201
 
 
+async def test_a_static_token_is_good_as_it_is(siege: Besieged) -> None:
+    token = siege.static_token
+    for shown, status in ((token, 201), (token[:-1], 401), (token.upper(), 401), (token + "0", 401)):
+        assert (await siege.whoami(siege.nobody, authorization=f"Bearer {shown}"))[0] == status
+
+
 @pytest.mark.parametrize(
     ("authorization", "status"),
     [

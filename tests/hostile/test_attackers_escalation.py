@@ -206,7 +206,7 @@ async def mallory(siege: Besieged) -> ssl.SSLContext:
         rule(WRITE, "roles", "rolebindings", group=GROUP),
         namespace="hers",
     )
-    await siege.ok("POST", f"{HERS}/pods?", POD | {"spec": POD["spec"] | {"serviceAccountName": "builder"}})
+    await siege.ok("POST", f"{HERS}/pods", POD | {"spec": POD["spec"] | {"serviceAccountName": "builder"}})
     asked = signing_request("a-node", pem_request("system:node:n1", organizations=["system:nodes"]))
     asked["spec"]["signerName"] = "kubernetes.io/kube-apiserver-client-kubelet"
     await siege.ok("POST", REQUESTS, asked)
