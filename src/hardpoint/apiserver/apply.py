@@ -25,7 +25,6 @@ from hardpoint.machinery.timestamps import format_time
 
 Json = dict[str, Any]
 
-APPLY_PATCH = "application/apply-patch+yaml"
 LEVELS_MAX = 150
 _ATTEMPTS_MAX = 8
 _OBJECT_META = "apimachinery.pkg.apis.meta.v1.ObjectMeta"

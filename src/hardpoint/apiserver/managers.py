@@ -17,7 +17,6 @@ from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, 
 from hardpoint.machinery.apply.updater import Keep, Versions
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.sameness import is_same
-from hardpoint.machinery.strategies.workloads import TEMPLATE_GENERATION
 from hardpoint.machinery.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> Non
 
 def _with_generation(daemon_set: Json) -> Json:
     """A DaemonSet as Go converts it: the number of its templates is an annotation, whether said or not."""
+    from hardpoint.machinery.strategies.workloads import TEMPLATE_GENERATION  # Only who writes one waits for it.
+
     metadata = daemon_set["metadata"]
     annotations = {TEMPLATE_GENERATION: "0"} | (metadata.get("annotations") or {})
     return {**daemon_set, "metadata": {**metadata, "annotations": annotations}}

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hardpoint.apiserver import bodies, objectmeta
-from hardpoint.apiserver.apply import APPLY_PATCH, apply
+from hardpoint.apiserver.apply import apply
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.options import WriteOptions, write_options
+from hardpoint.apiserver.patchtypes import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, offered
 from hardpoint.apiserver.update import Successor, replace
 from hardpoint.machinery import errors, fielderrors, jsonpatch, jsontext, mergepatch, shapes, strategicmerge
 from hardpoint.machinery.fielderrors import json_as_go
-from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.shapes import restored
 from hardpoint.machinery.shapes.refusals import identify, json_type
@@ -24,11 +24,6 @@ from hardpoint.machinery.strategiclists import go_text
 
 Json = dict[str, Any]
 
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_PATCH = "application/strategic-merge-patch+json"
-OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
-MEDIA_TYPES = frozenset(OFFERED)
 OPERATIONS_MAX = 10_000
 
 
@@ -49,11 +44,6 @@ def patch_options(call: Call) -> WriteOptions:
         wrong = fielderrors.forbidden("force", "may not be specified for non-apply patch")
         raise errors.invalid("PatchOptions.meta.k8s.io", "", [wrong])
     return options
-
-
-def offered(kind: Kind) -> tuple[str, ...]:
-    """The media types of the patches a kind takes. How to merge the lists of a custom resource nobody knows."""
-    return tuple(media for media in OFFERED if media != STRATEGIC_PATCH) if kind.structure is not None else OFFERED
 
 
 def successor(call: Call, media: str, options: WriteOptions) -> Successor:

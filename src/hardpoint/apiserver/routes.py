@@ -9,7 +9,7 @@ from __future__ import annotations
 from hardpoint.apiserver import negotiation
 from hardpoint.apiserver.connect import SUBRESOURCES as CONNECTIONS
 from hardpoint.apiserver.negotiation import OFFERED, WATCH_OFFERED
-from hardpoint.apiserver.patch import MEDIA_TYPES as PATCHES
+from hardpoint.apiserver.patchtypes import ALL as PATCHES
 from hardpoint.apiserver.registry import Registry
 from hardpoint.apiserver.target import VERBS, Target
 from hardpoint.machinery import errors, names

@@ -9,11 +9,12 @@ from typing import Any
 import orjson
 
 from hardpoint.apiserver import answers, bodies, objectmeta, scale_managers
-from hardpoint.apiserver.apply import APPLY_PATCH, Configuration, apply_options
+from hardpoint.apiserver.apply import Configuration, apply_options
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.get import find
 from hardpoint.apiserver.options import write_options
-from hardpoint.apiserver.patch import apply_patch, offered, patch_options
+from hardpoint.apiserver.patch import apply_patch, patch_options
+from hardpoint.apiserver.patchtypes import APPLY_PATCH, offered
 from hardpoint.apiserver.scale_managers import SCALE
 from hardpoint.apiserver.update import replace_object
 from hardpoint.machinery import errors, fielderrors, selectors

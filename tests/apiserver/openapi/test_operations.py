@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from hardpoint.apiserver import patch
+from hardpoint.apiserver import patchtypes
 from hardpoint.apiserver.openapi.documents import document
 from hardpoint.apiserver.openapi.swagger import swagger
 from tests.apiserver.openapi.crontab import CRONTAB, CRONTAB_SCHEMA
@@ -99,10 +99,10 @@ def test_built_in_kinds_take_strategic_merge_and_custom_ones_do_not(documents: d
     path = "/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
     built_in = documents["apis/apps/v1"]["paths"][path]["patch"]
     assert built_in["x-kubernetes-group-version-kind"] == {"group": "apps", "kind": "Deployment", "version": "v1"}
-    assert set(built_in["requestBody"]["content"]) == set(patch.OFFERED)
+    assert set(built_in["requestBody"]["content"]) == set(patchtypes.ALL)
     made = document("stable.example.com", "v1", [CRONTAB], {"crontabs": CRONTAB_SCHEMA})
     custom = made["paths"]["/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}"]["patch"]
-    assert set(custom["requestBody"]["content"]) == set(patch.OFFERED) - {"application/strategic-merge-patch+json"}
+    assert set(custom["requestBody"]["content"]) == set(patchtypes.OF_CUSTOM_KINDS)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hardpoint.apiserver import patch, traits
+from hardpoint.apiserver import patchtypes, traits
 from hardpoint.apiserver.openapi import parameters
 from hardpoint.apiserver.openapi.names import group_words, meta_name, schema_name
 from hardpoint.machinery.kinds import Kind, Subresource
@@ -15,7 +15,6 @@ Json = dict[str, Any]
 
 ANSWERS = ("application/json", "application/yaml")
 STREAMS = ("application/json;stream=watch",)
-CUSTOM_PATCHES = tuple(media for media in patch.OFFERED if media != patch.STRATEGIC_PATCH)
 """Strategic merge needs merge keys, which only built-in kinds have."""
 
 _REASONS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
@@ -125,7 +124,7 @@ class Operations:
         if verb in ("create", "update"):
             return {"*/*": {"schema": _ref(schema_name(body.group, body.version, body.kind))}}
         if verb == "patch":
-            media = CUSTOM_PATCHES if self.custom else patch.OFFERED
+            media = patchtypes.OF_CUSTOM_KINDS if self.custom else patchtypes.ALL
             return {one: {"schema": _ref(meta_name("Patch"))} for one in media}
         if verb in ("delete", "deletecollection"):
             return {"*/*": {"schema": _ref(meta_name("DeleteOptions"))}}
