@@ -36,7 +36,6 @@ def run(options: Options, on_ready: Callable[[State], None]) -> None:
 def _spare_the_collector() -> None:
     """Let Python look for cycles less often: what was made by now stays, and requests leave hardly any."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def run_until_stopped(
