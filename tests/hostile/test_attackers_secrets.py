@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import pytest
+import pytest_asyncio
 import yaml
 
 from hardpoint.client.client import Client
@@ -54,9 +55,9 @@ def _base64(value: str) -> str:
     return base64.b64encode(value.encode()).decode()
 
 
-def lasting(value: str) -> Json:
+def lasting(value: str, name: str = "lasting") -> Json:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": orjson.dumps(secret(value)).decode()}
-    return secret(value) | {"metadata": {"name": "lasting", "annotations": annotations}}
+    return secret(value) | {"metadata": {"name": name, "annotations": annotations}}
 
 
 class Way(NamedTuple):
@@ -70,9 +71,9 @@ class Way(NamedTuple):
 
 
 WAYS = {
-    "created": Way("POST", SECRETS, secret, 201),
+    "created": Way("POST", SECRETS, lambda v: secret(v) | {"metadata": {"generateName": "new-"}}, 201),
     "created again": Way("POST", SECRETS, secret, 409),
-    "created as YAML": Way("POST", f"{SECRETS}?dryRun=All", lambda v: yaml.safe_dump(lasting(v)), 201, YAML),
+    "created as YAML": Way("POST", f"{SECRETS}?dryRun=All", lambda v: yaml.safe_dump(lasting(v, "dry")), 201, YAML),
     "updated": Way("PUT", f"{SECRETS}/leaky", encoded, 200),
     "updated, too late": Way(
         "PUT",
@@ -91,7 +92,7 @@ WAYS = {
     "patched after a test that fails": Way(
         "PATCH", f"{SECRETS}/leaky", lambda v: [{"op": "test", "path": "/data/k", "value": _base64(v)}], 422, JSON
     ),
-    "applied over another's": Way("PATCH", f"{SECRETS}/leaky?fieldManager=m", encoded, 409, APPLY),
+    "applied over another's": Way("PATCH", f"{SECRETS}/leaky?fieldManager=n", encoded, 409, APPLY),
     "applied": Way("PATCH", f"{SECRETS}/leaky?fieldManager=m&force=true", encoded, 200, APPLY),
     "with what kubectl remembers": Way("POST", SECRETS, lasting, 201),
     "not in Base64": Way("POST", SECRETS, lambda v: secret("") | {"data": {"k": f"!{v}"}}, 400),
@@ -120,6 +121,13 @@ WAYS = {
 }
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def leaky(siege: Besieged) -> None:
+    """The Secret that is written again and again."""
+    await siege.ok("POST", SECRETS, secret(siege.canaries.make("what a Secret holds at first")))
+
+
+@pytest.mark.usefixtures("leaky")
 @pytest.mark.parametrize("way", WAYS)
 async def test_on_their_way(siege: Besieged, way: str) -> None:
     method, path, body, status, media = WAYS[way]
