@@ -137,7 +137,7 @@ def _integer(dice: Dice, depth: int) -> Described:
 
 
 def _number(dice: Dice, depth: int) -> Described:
-    return {"type": "number", **({"default": 1.5} if dice.hits(0.3) else {})}, one(1, 1.5, 2, 1.0, 1e3)
+    return {"type": "number", **({"default": 1.5} if dice.hits(0.3) else {})}, one(1, 1.5, 2, 1e3)
 
 
 def _boolean(dice: Dice, depth: int) -> Described:

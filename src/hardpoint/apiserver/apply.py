@@ -6,6 +6,7 @@ and the merged object takes the way of every create or update.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from hardpoint.apiserver import objectmeta
@@ -17,6 +18,7 @@ from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import replace
 from hardpoint.machinery import errors, fielderrors, jsontext, shapes
 from hardpoint.machinery.apply import Conflicts, Tracker, Unfit
+from hardpoint.machinery.jsonnumbers import numbers
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.shapes import restored
@@ -27,6 +29,7 @@ Json = dict[str, Any]
 
 LEVELS_MAX = 150
 _ATTEMPTS_MAX = 8
+_FRACTION = re.compile(rb"\d(?:\.\d|[eE])")
 _OBJECT_META = "apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
@@ -173,7 +176,8 @@ def _read(body: bytes) -> tuple[Json, bool]:
         why = f"json: cannot unmarshal {json_type(value)} into Go value of type map[string]interface {{}}"
         raise errors.bad_request(f"error decoding patch: error unmarshaling JSON: while decoding JSON: {why}")
     _check_depth(value)
-    return value, may_repeat
+    # It becomes YAML and JSON again before it is read, and a float that is whole does not survive that.
+    return numbers(value) if _FRACTION.search(body) else value, may_repeat
 
 
 def _parsed(body: bytes) -> tuple[Any, bool]:

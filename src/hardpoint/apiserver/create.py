@@ -93,6 +93,7 @@ async def _commit(call: Call, obj: Json, options: WriteOptions) -> bytes:
 
 async def _write(call: Call, obj: Json, options: WriteOptions) -> bytes:
     place, store = call.place, call.services.store
+    obj = place.passed(obj)
     key = place.key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     if options.dry_run:
         if await store.get(key) is not None:

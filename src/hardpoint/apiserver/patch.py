@@ -34,7 +34,7 @@ async def patch(call: Call) -> Response:
     if media == APPLY_PATCH:
         return await apply(call)
     options = patch_options(call)
-    return await replace(call, successor(call, media, options), options)
+    return await replace(call, successor(call, media, options), options, has_version=True)
 
 
 def patch_options(call: Call) -> WriteOptions:

@@ -129,8 +129,14 @@ def _answer(call: Call, obj: Json) -> Response:
 def _check_said(call: Call, scale: Json, old: Json) -> None:
     """Raise 400 if neither a custom resource nor the patch of its scale says how many replicas there should be."""
     paths = _paths(call)
-    if paths is not None and "replicas" not in scale["spec"] and paths.wanted(old) is None:
+    if paths is not None and paths.wanted(old) is None and not _says_replicas(call, scale):
         raise errors.bad_request(f"the spec replicas field {quote(paths.replicas)} cannot be empty")
+
+
+def _says_replicas(call: Call, scale: Json) -> bool:
+    """Whether there is a number of replicas: of a decoded Scale, zero is the same as none."""
+    given = call.given.get("spec") if isinstance(call.given, dict) else None
+    return "replicas" in scale["spec"] or (isinstance(given, dict) and given.get("replicas") is not None)
 
 
 def _scaled(call: Call, old: Json, scale: Json) -> Json:

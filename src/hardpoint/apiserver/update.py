@@ -48,14 +48,23 @@ async def update(call: Call) -> Response:
 
 
 async def replace(
-    call: Call, successor: Successor, options: WriteOptions, *, keeps_version: bool = False, is_tracked: bool = False
+    call: Call,
+    successor: Successor,
+    options: WriteOptions,
+    *,
+    keeps_version: bool = False,
+    has_version: bool = False,
+    is_tracked: bool = False,
 ) -> Response:
     """Store what `successor` makes of the object and answer with it.
 
-    The successor's resourceVersion, if it has one, is a precondition; with `keeps_version` a kind may insist on it.
-    One that `is_tracked` has its managedFields already.
+    The successor's resourceVersion, if it has one, is a precondition: with `keeps_version` the client's own, with
+    `has_version` the old object's. In both cases a kind may insist on it. One that `is_tracked` has its managedFields
+    already.
     """
-    written = await replace_object(call, successor, options, keeps_version=keeps_version, is_tracked=is_tracked)
+    written = await replace_object(
+        call, successor, options, keeps_version=keeps_version, has_version=has_version, is_tracked=is_tracked
+    )
     return answers.one(call, written)
 
 
@@ -65,6 +74,7 @@ async def replace_object(
     options: WriteOptions,
     *,
     keeps_version: bool = False,
+    has_version: bool = False,
     is_tracked: bool = False,
     raw: bool = False,
 ) -> bytes:
@@ -80,7 +90,7 @@ async def replace_object(
         old = place.found(found)
         new = await successor(old)
         said_version = new["metadata"].get("resourceVersion")
-        _check_version(call, new, old, required=keeps_version)
+        _check_version(call, new, old, required=keeps_version or has_version)
         if not raw:
             await _prepare(call, new, old, options, is_tracked)
         try:
@@ -151,6 +161,7 @@ async def _commit(call: Call, new: Json, old: Json, found: KeyValue, options: Wr
 
 async def _write(call: Call, new: Json, old: Json, found: KeyValue, options: WriteOptions) -> bytes:
     store, place = call.services.store, call.place
+    new = place.passed(new)
     if managers.changes_nothing(call.kind, new, old):
         return place.wire(found.value, found.revision)
     if options.dry_run:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from hardpoint.machinery.jsonnumbers import number
 from hardpoint.machinery.shapes.refusals import TypeMismatch
 from hardpoint.machinery.structural import embedded
 from hardpoint.machinery.structural.keywords import EMBEDDED, PRESERVE, RESOURCE_FIELDS
@@ -19,9 +20,6 @@ Pruner = Callable[[Any, list[str]], Any]
 
 DEPTH_MAX = 200
 TOO_DEEP = "exceeded max depth"
-# What a float tells apart from its neighbours, and what Go's integers hold.
-_EXACT_MAX = float(2**53 - 1)
-_INTEGER_MAX = 2**63 - 1
 
 
 def pruner(schema: Json | None, *, lenient: bool = False, resource: bool = False) -> Pruner:
@@ -67,16 +65,9 @@ def _pruner(schema: Json, *, lenient: bool, resource: bool) -> Pruner:
             return left
         if value.__class__ is list:
             return [prune_item(item, strange) for item in value]
-        return _number(value) if value.__class__ is float or value.__class__ is int else value
+        return number(value) if value.__class__ is float or value.__class__ is int else value
 
     return prune
-
-
-def _number(value: float) -> float:
-    """A number as Go holds it after it was written and read once."""
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) <= _EXACT_MAX else value
-    return value if -_INTEGER_MAX <= value <= _INTEGER_MAX else float(value)
 
 
 def _items(schema: Json | None, *, lenient: bool) -> Pruner:
