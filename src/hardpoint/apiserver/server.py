@@ -148,7 +148,6 @@ class ApiServer:
             running: list[asyncio.Task[None]] = []
             try:
                 await ensure_policy(self._store, self._now)
-                await self._authorization.load()
                 if self._flow_objects is not None:
                     await self._flow_objects.load()
                 await self._custom.load()
@@ -172,8 +171,9 @@ class ApiServer:
         return await self._account_keys.sign(claims)
 
     async def warm_up(self) -> None:
-        """Import what the first writes need, beside whatever is going on."""
+        """Import what the first writes need, and read the roles, beside whatever is going on."""
         await asyncio.to_thread(verbs.load)
+        await self._access.rbac.load()
 
     @cached_property
     def _openapi(self) -> OpenApi:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
@@ -26,8 +25,6 @@ class Named(NamedTuple):
     name: str
     authorizer: Authorizer
     lists: ListsRules | None = None
-    load: Callable[[], Awaitable[None]] | None = None
-    """Called once before the first question, when the hub is running."""
     type: str = ""
     """What metrics call its sort; those without one are not counted."""
     close: Callable[[], Awaitable[None]] | None = None
@@ -51,10 +48,6 @@ class Authorization:
         self._authorizers = kept
         return retired
 
-    async def load(self) -> None:
-        """Let every authorizer read what it decides by."""
-        await asyncio.gather(*(each.load() for each in self._authorizers if each.load is not None))
-
     async def close(self) -> None:
         for each in self._authorizers:
             if each.close is not None:
@@ -64,7 +57,7 @@ class Authorization:
         """What the first authorizer with an opinion says; the reasons of those without one are told together."""
         reasons: list[str] = []
         problems: list[str] = []
-        for name, authorizer, _, _, type, _ in self._authorizers:
+        for name, authorizer, _, type, _ in self._authorizers:
             decision: Decision = await authorizer.authorize(question)
             if decision.opinion is not Opinion.NONE:
                 if type:

@@ -41,11 +41,8 @@ class Material:
 
 
 def authorizers(material: Material) -> Authorization:
-    """Asks what is wanted, in its order. Roles are followed in any case: who gives them must hold them.
-
-    Raises ConfigError.
-    """
-    masters = Named("kubernetes.io/system-privileged-group", Masters(), load=material.rbac.load)
+    """Asks what is wanted, in its order. Raises ConfigError."""
+    masters = Named("kubernetes.io/system-privileged-group", Masters())
     return Authorization(put_together(material.wanted, material), always=masters, metrics=material.metrics)
 
 

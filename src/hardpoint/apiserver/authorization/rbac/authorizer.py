@@ -44,21 +44,29 @@ class Rbac:
         self._holders = Holders()
         self._absent: Roles = set()
         """Roles that there are bindings of, but which do not exist."""
-        self._followers = [
-            Follower(hub, store, GROUP, plural, listener)
-            for plural, listener in (
-                ("roles", self.saw_role),
-                ("clusterroles", self.saw_role),
-                ("rolebindings", self.saw_binding),
-                ("clusterrolebindings", self.saw_binding),
-            )
-        ]
+        self._is_loaded = False
+        self._loading = asyncio.Lock()
 
     async def load(self) -> None:
-        """Read every role and binding. To be called once, when the hub is running."""
-        await asyncio.gather(*(follower.load() for follower in self._followers))
+        """Read every role and binding, and follow them from then on. Done once, and when it is first needed."""
+        async with self._loading:
+            if self._is_loaded:
+                return
+            followers = [
+                Follower(self._hub, self._store, GROUP, plural, listener)
+                for plural, listener in (
+                    ("roles", self.saw_role),
+                    ("clusterroles", self.saw_role),
+                    ("rolebindings", self.saw_binding),
+                    ("clusterrolebindings", self.saw_binding),
+                )
+            ]
+            await asyncio.gather(*(follower.load() for follower in followers))
+            self._is_loaded = True
 
     async def authorize(self, question: Question) -> Decision:
+        if not self._is_loaded:
+            await self.load()
         return self._allowed(question) or await self._not_allowed(question)
 
     async def rules_for(self, user: User, namespace: str) -> Known:
@@ -85,6 +93,7 @@ class Rbac:
 
     async def catch_up(self) -> bool:
         """Wait, as long as a question may, until every write that the store has by now is known here; whether it is."""
+        await self.load()
         newest = await self._store.revision()
         return await self._hub.wait_until_reached(newest, seconds=NEWEST_SECONDS)
 
