@@ -138,6 +138,11 @@ def flood(folder: Path, connections: int, path: str, told: Any) -> None:
     asyncio.run(run())
 
 
+def processor_seconds(pid: int | None) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def measure(folder: Path, label: str, seconds: float) -> None:
     async def be_polite(polite: Polite) -> None:
         took: list[float] = []
@@ -187,10 +192,14 @@ def main(*, connections: int, lists: bool, seconds: float, unfair: bool) -> None
             asyncio.run(measure(folder, "quiet", seconds))
             flooding.start()
             told.get()
+            before = processor_seconds(server.pid)
             asyncio.run(measure(folder, "flood", seconds))
+            spent = processor_seconds(server.pid) - before
             memory = Path(f"/proc/{server.pid}/status").read_text().partition("VmHWM:")[2].split()[0]
             flooding.terminate()
-            print(f"flood  answers {told.get()}   server's memory at most {int(memory) // 1024} MiB")
+            answers = told.get()
+            each = f"{spent / max(sum(answers.values()), 1) * 1e6:.0f} µs of the server's processor for each"
+            print(f"flood  answers {answers}, {each}, its memory at most {int(memory) // 1024} MiB")
         finally:
             server.terminate()
 
