@@ -53,22 +53,28 @@ async def bootstrap(handle: Handler, host: str, port: int) -> None:
 
 
 async def _ensure(handle: Handler, collection: str, obj: Json) -> None:
-    if await _send(handle, "GET", f"{collection}/{obj['metadata']['name']}", None) == 404:
+    status, _ = await _send(handle, "GET", f"{collection}/{obj['metadata']['name']}", None)
+    if status == 404:
         await _send(handle, "POST", collection, obj)
 
 
 async def put(handle: Handler, collection: str, obj: Json) -> None:
-    """Make an object as given, whatever it was."""
-    if await _send(handle, "PUT", f"{collection}/{obj['metadata']['name']}", obj) == 404:
+    """Make an object as given, whatever it was. One that says the same already is left alone: a write is not free."""
+    path = f"{collection}/{obj['metadata']['name']}"
+    status, found = await _send(handle, "GET", path, None)
+    if status == 404:
         await _send(handle, "POST", collection, obj)
+    elif any(found.get(name) != value for name, value in obj.items() if name != "metadata"):
+        await _send(handle, "PUT", path, obj)
 
 
-async def _send(handle: Handler, method: str, path: str, obj: Json | None) -> int:
+async def _send(handle: Handler, method: str, path: str, obj: Json | None) -> tuple[int, Json]:
     headers = {"content-type": "application/json", "user-agent": "kube-apiserver"}
     response = await handle(Request(method, path, "", headers, orjson.dumps(obj) if obj else b"", _SELF))
+    answer: Json = orjson.loads(response.body)
     if response.status >= 400 and response.status not in (404, 409):
-        raise ApiError.from_status(orjson.loads(response.body))
-    return response.status
+        raise ApiError.from_status(answer)
+    return response.status, answer
 
 
 def _namespace(name: str) -> Json:
