@@ -16,6 +16,7 @@ from hardpoint.machinery import conversion, shapes
 from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, fieldsets, of_schema, of_shape
 from hardpoint.machinery.apply.updater import Keep, Versions
 from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.remembering import remembered
 from hardpoint.machinery.sameness import is_same
 from hardpoint.machinery.timestamps import format_time
 
@@ -33,7 +34,8 @@ _BUILT_IN = Registry(())
 def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> None:
     """Give an object that is about to be stored its managedFields."""
     said = new["metadata"].get("managedFields")
-    if said is None and _forgets_all(call.given):
+    # Of a custom resource an empty list is as good as none.
+    if said is None and call.kind.structure is None and _forgets_all(call.given):
         new["metadata"]["managedFields"] = []
     tracker = tracker_of(call.services.registry, call.kind, call.target.subresource)
     seen = _with_generation(new) if call.kind.known_as == "DaemonSet" else new
@@ -79,7 +81,7 @@ def manager_of(call: Call, options: WriteOptions) -> str:
     return options.field_manager or _from_agent(call.request.headers.get("user-agent", ""))
 
 
-@lru_cache(maxsize=256)
+@remembered(count=256)
 def _from_agent(agent: str) -> str:
     name = "".join(letter for letter in agent.partition("/")[0] if letter.isprintable())
     return name.encode()[:NAME_LENGTH_MAX].decode(errors="ignore")

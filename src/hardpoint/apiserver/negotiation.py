@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.remembering import remembered
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -37,7 +37,7 @@ class Form:
 _PLAIN = Form()
 
 
-@lru_cache(maxsize=1024)
+@remembered(count=1024)
 def choose(accept: str, *, watch: bool = False, transforms: bool = True) -> Form:
     """The best form for an Accept header; without `transforms` what asks for one does not count. Raises 406."""
     if not accept or accept == "*/*" or accept == JSON:
@@ -49,7 +49,7 @@ def choose(accept: str, *, watch: bool = False, transforms: bool = True) -> Form
     raise errors.not_acceptable(WATCH_OFFERED if watch else OFFERED)
 
 
-@lru_cache(maxsize=1024)
+@remembered(count=1024)
 def check(accept: str, produced: Sequence[str]) -> None:
     """Raise 406 unless a route that produces these media types has one for the Accept header.
 

@@ -28,8 +28,6 @@ _KEPT_ON_UPDATE = (
     "uid",
     "resourceVersion",
     "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
     "generation",
 )
 _REPEATED_OWNERS = (
@@ -134,6 +132,11 @@ def carry_over(kind: Kind, obj: Json, old: Json, *, name: str, namespace: str) -
             metadata[field] = before[field]
         else:
             metadata.pop(field, None)
+    # Whoever says when an object is to go, where nobody did, is told that this is not how it is done.
+    if "deletionTimestamp" in before:
+        metadata["deletionTimestamp"] = before["deletionTimestamp"]
+    if "deletionGracePeriodSeconds" in before:
+        metadata.setdefault("deletionGracePeriodSeconds", before["deletionGracePeriodSeconds"])
 
 
 def bump_generation(kind: Kind, obj: Json, old: Json) -> None:

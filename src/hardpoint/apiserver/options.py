@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
 
 from hardpoint.machinery import errors, fielderrors
 from hardpoint.machinery.fielderrors import FieldError, quote
+from hardpoint.machinery.remembering import remembered
 from hardpoint.machinery.validation.metadata import field_manager
 
 Query = Mapping[str, Sequence[str]]
@@ -25,7 +25,7 @@ _VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 _NOT_FOR_COLLECTIONS = "ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
-@lru_cache(maxsize=4096)
+@remembered(count=4096)
 def parse_query(query: str) -> Query:
     """The parameters of a query string, each with all its values; what is written wrongly is left out, as Go does."""
     if ";" in query or "%" in query:
@@ -82,7 +82,7 @@ class ListOptions:
 _PLAIN_LIST = ListOptions()
 
 
-@lru_cache(maxsize=1024)
+@remembered(count=1024)
 def list_options(query_text: str, *, watch: bool) -> ListOptions:
     """The options of a list, a watch or a deletecollection."""
     if not query_text:
@@ -175,7 +175,7 @@ class WriteOptions:
 _PLAIN_WRITE = WriteOptions()
 
 
-@lru_cache(maxsize=1024)
+@remembered(count=1024)
 def write_options(query_text: str, *, kind: str) -> WriteOptions:
     """The options of a write; `kind` is CreateOptions, UpdateOptions or PatchOptions, for messages."""
     if not query_text:

@@ -8,8 +8,9 @@ never becomes a separator.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import unquote
+
+from hardpoint.machinery.remembering import remembered
 
 VERBS = {
     "POST": "create",
@@ -60,7 +61,7 @@ def runs_long(target: Target, verb: str) -> bool:
     return verb in _LONG_RUNNING_VERBS or target.subresource in _LONG_RUNNING_SUBRESOURCES
 
 
-@lru_cache(maxsize=8192)
+@remembered(count=8192)
 def parse(path: str) -> Target:
     """The target of a percent-encoded path."""
     # Only one slash leads; more may follow.

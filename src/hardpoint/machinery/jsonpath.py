@@ -9,12 +9,12 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from hardpoint.machinery.errors import HardpointError
+from hardpoint.machinery.remembering import remembered
 
 Finder = Callable[[Any], list[Any]]
 Step = Callable[[Any], Iterable[Any]]
@@ -41,7 +41,7 @@ class BadPath(HardpointError):
     """A path outside the subset that definitions may use."""
 
 
-@lru_cache(maxsize=1024)
+@remembered(count=1024)
 def parse(path: str) -> Finder:
     """The function that finds a path's values. Raises BadPath."""
     steps = _steps(path)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from hardpoint.machinery.fielderrors import json_as_go
+from hardpoint.machinery.remembering import remembered
 
 SELF = "."
 """Not an element: inside a set it says that the parent of the others is a member too."""
@@ -78,7 +78,7 @@ def _shown_value(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-@lru_cache(maxsize=4096)
+@remembered(count=4096)
 def order(text: str) -> tuple[Any, ...]:
     """Sorts elements as fieldsV1 does: fields by name, then items by their keys, values and indexes."""
     kind, rest = text[0], text[2:]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 
 from hardpoint.machinery import timestamps
 from hardpoint.machinery.errors import HardpointError
 from hardpoint.machinery.fielderrors import quote
+from hardpoint.machinery.remembering import remembered
 
 SECONDS_LAYOUT = "2006-01-02T15:04:05Z07:00"
 MICROSECONDS_LAYOUT = "2006-01-02T15:04:05.000000Z07:00"
@@ -46,14 +46,14 @@ class BadTime(HardpointError):
     """A text that is no time; the message is Go's."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(count=4096)
 def seconds(text: str) -> str | None:
     """A Time as Kubernetes writes it; None is the zero time. Raises BadTime."""
     moment = _moment(text, _SECONDS, SECONDS_LAYOUT)
     return timestamps.format_time(moment) if moment else None
 
 
-@lru_cache(maxsize=4096)
+@remembered(count=4096)
 def microseconds(text: str) -> str | None:
     """A MicroTime as Kubernetes writes it; None is the zero time. Raises BadTime."""
     moment = _moment(text, _MICROSECONDS, MICROSECONDS_LAYOUT)

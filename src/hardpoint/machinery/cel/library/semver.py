@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from hardpoint.machinery.cel.costs import reads
 from hardpoint.machinery.cel.errors import EvaluationError
 from hardpoint.machinery.cel.functions import function, member
 from hardpoint.machinery.cel.types import BOOL, INT, STRING, opaque
 from hardpoint.machinery.cel.values import Opaque
+from hardpoint.machinery.remembering import remembered
 
 SEMVER = opaque("kubernetes.Semver")
 _NUMBER = re.compile("[0-9]+")
@@ -44,7 +44,7 @@ def _ranked(part: int | str) -> tuple[int, int, str]:
     return (0, part, "") if isinstance(part, int) else (1, 0, part)
 
 
-@lru_cache(maxsize=1024)
+@remembered(count=1024)
 def parse(text: str) -> Version:
     """Raises EvaluationError."""
     if not text:
