@@ -10,9 +10,8 @@ import re
 from typing import Any, NamedTuple
 
 from hardpoint.apiserver import objectmeta
-from hardpoint.apiserver.authorization import contract as access
 from hardpoint.apiserver.call import Call
-from hardpoint.apiserver.create import create_object
+from hardpoint.apiserver.create import check_may_create, create_object
 from hardpoint.apiserver.managers import tracker_of
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import replace
@@ -58,7 +57,7 @@ def apply_options(call: Call) -> WriteOptions:
 
 
 async def _create(call: Call, config: Configuration, options: WriteOptions) -> Response:
-    await _check_may_create(call)
+    await check_may_create(call)
     new = config.applied(config.tracker.empty)
     if uid := new["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
@@ -67,14 +66,6 @@ async def _create(call: Call, config: Configuration, options: WriteOptions) -> R
     objectmeta.check_name(new, call.target.name)
     new["metadata"].pop("resourceVersion", None)
     return await create_object(call, new, options, is_tracked=True)
-
-
-async def _check_may_create(call: Call) -> None:
-    """Who may patch what is there may not make what is not. Raises 403."""
-    asked = access.Question(call.user, "create", call.target)
-    decision = await call.services.authorization.authorize(asked)
-    if not decision.is_allowed:
-        raise access.refusal(asked, decision)
 
 
 class Configuration(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any
 
 from hardpoint.apiserver import answers, bodies, managers, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
+from hardpoint.apiserver.authorization import contract as access
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.options import WriteOptions, write_options
@@ -28,6 +29,14 @@ async def create(call: Call) -> Response:
     kind = call.kind
     obj = bodies.read(call, kind.api_version, kind.kind, field_validation=options.field_validation)
     return await create_object(call, obj, options)
+
+
+async def check_may_create(call: Call) -> None:
+    """Who may change what is there may not make what is not. Raises 403."""
+    asked = access.Question(call.user, "create", call.target)
+    decision = await call.services.authorization.authorize(asked)
+    if not decision.is_allowed:
+        raise access.refusal(asked, decision)
 
 
 async def create_object(call: Call, obj: Json, options: WriteOptions, *, is_tracked: bool = False) -> Response:

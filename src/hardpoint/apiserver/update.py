@@ -12,7 +12,7 @@ from typing import Any
 from hardpoint.apiserver import answers, bodies, managers, objectmeta
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
-from hardpoint.apiserver.create import create_object
+from hardpoint.apiserver.create import check_may_create, create_object
 from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.endpoints import keep_to_endpoint
 from hardpoint.apiserver.options import WriteOptions, write_options
@@ -43,6 +43,7 @@ async def update(call: Call) -> Response:
         return {**obj, "metadata": dict(obj["metadata"])}
 
     if kind.known_as in CREATED_BY_UPDATE and not call.subresource and await call.services.store.get(call.key) is None:
+        await check_may_create(call)
         return await create_object(call, obj, options)
     return await replace(call, successor, options, keeps_version=True)
 

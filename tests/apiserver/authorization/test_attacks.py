@@ -145,3 +145,18 @@ async def test_rules_mean_what_they_say(
 ) -> None:
     await allow(api, "r", given, subjects=[{"kind": "User", "name": "walker"}])
     assert (await api.as_user(WALKER).send(method, url)).status == status
+
+
+async def test_who_may_change_leases_may_not_make_them_with_a_put(api: Api) -> None:
+    """PUT makes some kinds, and that is a create whatever the method."""
+    subject = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": WALKER.name}
+    await allow(api, "keeper", rule("get update", "leases", "coordination.k8s.io"), subjects=[subject])
+    lease = {"metadata": {"name": "mine"}, "spec": {"holderIdentity": "walker"}}
+    url = "/apis/coordination.k8s.io/v1/namespaces/default/leases/mine"
+    status, refused = await api.as_user(WALKER).ask("PUT", url, lease)
+    assert status == 403
+    assert refused["message"] == (
+        'leases.coordination.k8s.io "mine" is forbidden: User "walker" cannot create resource "leases" '
+        'in API group "coordination.k8s.io" in the namespace "default"'
+    )
+    assert (await api.send("PUT", url, lease)).status == 201
