@@ -127,3 +127,14 @@ async def test_orphans_and_policies_contradict(api: Api) -> None:
     body = {"orphanDependents": True, "propagationPolicy": "Foreground"}
     assert (await api.ask("DELETE", f"{MAPS}/m", body))[0] == 422
     assert (await api.ask("DELETE", f"{MAPS}/m", {"propagationPolicy": "Sideways"}))[0] == 422
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("deletionTimestamp", "2026-01-01T00:00:00Z"), ("deletionGracePeriodSeconds", 7)]
+)
+async def test_only_a_delete_says_when_an_object_goes(api: Api, field: str, value: object) -> None:
+    await api.ok("POST", MAPS, config_map())
+    code, refused = await api.ask("PUT", f"{MAPS}/m", config_map(**{field: value}))
+    told = f'"{value}"' if isinstance(value, str) else value
+    why = f"metadata.{field}: Invalid value: {told}: field is immutable"
+    assert (code, refused["message"]) == (422, f'ConfigMap "m" is invalid: {why}')

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardpoint.machinery import validation
 from hardpoint.machinery.fielderrors import FieldError
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.validation import metadata
@@ -15,6 +16,8 @@ from hardpoint.machinery.validation import metadata
 Json = dict[str, Any]
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", "configmap", True, ())
+EVENT = Kind("", "v1", "Event", "events", "event", True, ())
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", "lease", True, ())
 NODE = Kind("", "v1", "Node", "nodes", "node", False, ())
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", "role", True, ())
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "namespace", False, ())
@@ -160,3 +163,23 @@ def test_what_an_update_may_change(new: Json, old: Json, expected: list[str]) ->
 def test_labels_are_valid_one_by_one_or_not_at_all(labels: dict[str, str]) -> None:
     each = [error for key, value in labels.items() for error in created(labels={key: value})]
     assert created(labels=labels) == each
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        pytest.param(CONFIG_MAP, ["metadata.finalizers", "metadata.finalizers[0]"], id="most kinds ask"),
+        pytest.param(EVENT, ["metadata.finalizers"], id="an Event does not"),
+        pytest.param(LEASE, ["metadata.finalizers"], id="a Lease does not"),
+    ],
+)
+def test_where_a_finalizer_comes_from_matters_to_most_kinds(kind: Kind, fields: list[str]) -> None:
+    assert [error.field for error in metadata.finalizers(kind, {"metadata": {"finalizers": ["bad!"]}})] == fields
+    assert [error.field for error in metadata.finalizers(kind, {"metadata": {"finalizers": ["a.io/b"]}})] == []
+
+
+def test_what_replaces_another_has_finalizers_to_check() -> None:
+    old = {"metadata": {"name": "a", "namespace": "default", "uid": "u", "resourceVersion": "1"}}
+    new = {"metadata": {**old["metadata"], "finalizers": ["bad!"]}}
+    fields = ["metadata.finalizers", "metadata.finalizers[0]"]
+    assert [error.field for error in validation.on_update(CONFIG_MAP, new, old)] == fields

@@ -46,6 +46,7 @@ def on_part_update(kind: Kind, part: str, obj: Json, old: Json) -> list[FieldErr
 def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
     """Everything wrong with replacing `old` by `obj`."""
     errors = metadata.on_update(kind, obj, old)
+    errors.extend(metadata.finalizers(kind, obj))
     check = rule("validation", "UPDATE", kind)
     if check is not None:
         errors.extend(check(obj, old))

@@ -60,10 +60,18 @@ NAME_FORMS: Mapping[tuple[str, str], NameForm] = {
 UNNAMED = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 STANDARD_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
-# The groups whose validation does not ask where a finalizer comes from.
+# The groups whose validation does not ask where a finalizer comes from, and a kind of a group whose others do.
 TAKES_ANY_FINALIZER = frozenset(
-    {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "policy"}
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+        "policy",
+    }
 )
+_CORE_EVENT = ("", "Event")
 
 # The fields of an owner in the order Go prints them.
 _OWNER = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
@@ -80,10 +88,7 @@ def on_create(kind: Kind, obj: Json) -> list[FieldError]:
     _namespace(errors, kind, metadata.get("namespace", ""))
     _counted(errors, metadata)
     _shared(errors, metadata)
-    if "finalizers" in metadata:
-        _finalizers(errors, metadata["finalizers"] or ())
-    if kind.structure is None and kind.group not in TAKES_ANY_FINALIZER:
-        _standard_finalizers(errors, metadata.get("finalizers") or ())
+    errors += finalizers(kind, obj)
     _managed_fields(errors, metadata)
     return errors
 
@@ -106,6 +111,17 @@ def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
             errors.append(invalid(f"metadata.{name}", new.get(name), IMMUTABLE))
     _shared(errors, new)
     _managed_fields(errors, new)
+    return errors
+
+
+def finalizers(kind: Kind, obj: Json) -> list[FieldError]:
+    """What is wrong with the finalizers of an object, new or changed."""
+    errors: list[FieldError] = []
+    if named := (obj.get("metadata") or {}).get("finalizers"):
+        _finalizers(errors, named)
+        takes_any = kind.group in TAKES_ANY_FINALIZER or (kind.group, kind.kind) == _CORE_EVENT
+        if kind.structure is None and not takes_any:
+            _standard_finalizers(errors, named)
     return errors
 
 
@@ -235,18 +251,18 @@ def _owner_reference(errors: list[FieldError], path: str, owner: Json) -> None:
         errors.append(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
 
 
-def _finalizers(errors: list[FieldError], finalizers: Sequence[str]) -> None:
-    for finalizer in finalizers:
+def _finalizers(errors: list[FieldError], named: Sequence[str]) -> None:
+    for finalizer in named:
         if wrong := names.qualified_name(finalizer):
             errors += invalids("metadata.finalizers", finalizer, wrong)
-    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+    if "orphan" in named and "foregroundDeletion" in named:
         told = "finalizer orphan and foregroundDeletion cannot be both set"
-        errors.append(invalid("metadata.finalizers", finalizers, told))
+        errors.append(invalid("metadata.finalizers", named, told))
 
 
-def _standard_finalizers(errors: list[FieldError], finalizers: Sequence[str]) -> None:
+def _standard_finalizers(errors: list[FieldError], named: Sequence[str]) -> None:
     """A finalizer without a domain is one of Kubernetes' own."""
-    for index, finalizer in enumerate(finalizers):
+    for index, finalizer in enumerate(named):
         if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             told = "name is neither a standard finalizer name nor is it fully qualified"
             errors.append(invalid(f"metadata.finalizers[{index}]", finalizer, told))
