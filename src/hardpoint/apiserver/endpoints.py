@@ -33,7 +33,8 @@ def _only_status(kind: Kind, new: Json, old: Json) -> None:
         _keep_metadata(new, old)
     for name in (new.keys() | old.keys()) - {"status", "metadata"}:
         _keep(new, old, name)
-    _keep(new["metadata"], old["metadata"], "ownerReferences")
+    if kind.known_as == "Pod":
+        _keep(new["metadata"], old["metadata"], "ownerReferences")
     if kind.known_as in KEEPS_LABELS_ON_STATUS:
         _keep(new["metadata"], old["metadata"], "labels")
 

@@ -218,5 +218,17 @@ def _scaling_policy(errors: Errors, path: str, policy: Json) -> None:
         errors.append(invalid(f"{path}.periodSeconds", seconds, f"must be less than or equal to {PERIOD_SECONDS_MAX}"))
 
 
+def _status(obj: Json, old: Json) -> Errors:
+    status = obj.get("status") or {}
+    errors: Errors = []
+    for index, condition in enumerate(status.get("conditions") or ()):
+        place = f"{at('status.conditions', index)}.observedGeneration"
+        errors += rules.not_negative(place, condition.get("observedGeneration", 0))
+    for field in ("currentReplicas", "desiredReplicas"):
+        errors += rules.not_negative(f"status.{field}", status.get(field, 0))
+    return errors
+
+
 CREATE = {"HorizontalPodAutoscaler": _autoscaler}
 UPDATE = CREATE
+SUBRESOURCES = {"HorizontalPodAutoscaler": {"status": _status}}

@@ -133,6 +133,15 @@ def _namespace(obj: Json, old: Json | None = None) -> Errors:
     return errors
 
 
+def _namespace_status(obj: Json, old: Json) -> Errors:
+    is_going = "deletionTimestamp" in obj["metadata"]
+    phase, wanted = (obj.get("status") or {}).get("phase", ""), "Terminating" if is_going else "Active"
+    if phase == wanted:
+        return []
+    detail = f"may only be '{wanted}' if `deletionTimestamp` is {'not ' if is_going else ''}empty"
+    return [invalid("status.Phase", phase, detail)]
+
+
 CREATE = {
     "ConfigMap": _config_map,
     "Secret": _secret,
@@ -151,4 +160,4 @@ UPDATE = {
     "ResourceQuota": core_quotas.on_update,
     "Node": core_nodes.on_update,
 }
-SUBRESOURCES = {"Node": {"status": core_nodes.on_update}}
+SUBRESOURCES = {"Namespace": {"status": _namespace_status}, "Node": {"status": core_nodes.on_update}}

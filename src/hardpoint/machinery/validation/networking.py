@@ -15,7 +15,7 @@ from hardpoint.machinery.fielderrors import (
     required,
     too_long,
 )
-from hardpoint.machinery.validation import networking_policies, rules
+from hardpoint.machinery.validation import balancers, networking_policies, rules
 
 Json = dict[str, Any]
 Errors = list[FieldError]
@@ -271,3 +271,4 @@ UPDATE = {
     "ServiceCIDR": _service_cidr_update,
     **networking_policies.UPDATE,
 }
+SUBRESOURCES = {"Ingress": {"status": balancers.of_ingress}}

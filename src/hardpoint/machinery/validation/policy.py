@@ -12,6 +12,7 @@ from hardpoint.machinery.validation.labelselectors import has_invalid_values, la
 Json = dict[str, Any]
 Errors = list[FieldError]
 
+COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 EVICTION_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 
 
@@ -46,5 +47,11 @@ def _count_or_percent(path: str, value: int | str) -> Errors:
     return [invalid(path, value, "must not be greater than 100%")] if int(value[:-1]) > 100 else []
 
 
+def _status(obj: Json, old: Json) -> Errors:
+    status = obj.get("status") or {}
+    return [error for field in COUNTS for error in rules.not_negative(f"status.{field}", status.get(field, 0))]
+
+
 CREATE = {"PodDisruptionBudget": _budget}
 UPDATE = CREATE
+SUBRESOURCES = {"PodDisruptionBudget": {"status": _status}}

@@ -19,7 +19,7 @@ from hardpoint.machinery.fielderrors import (
     not_supported,
     required,
 )
-from hardpoint.machinery.validation import endpoints, rules, services_families
+from hardpoint.machinery.validation import balancers, endpoints, rules, services_families
 from hardpoint.machinery.validation.labelselectors import labels
 
 Json = dict[str, Any]
@@ -224,3 +224,4 @@ def _traffic(errors: Errors, spec: Json) -> None:
 
 CREATE = {"Service": _on_create, **endpoints.CREATE}
 UPDATE = {"Service": _on_update, **endpoints.UPDATE}
+SUBRESOURCES = {"Service": {"status": balancers.of_service}}

@@ -8,6 +8,7 @@ from typing import Any
 from hardpoint.machinery import names
 from hardpoint.machinery.fielderrors import FieldError, forbidden, invalid, invalids, not_supported, required
 from hardpoint.machinery.selectors import from_label_selector
+from hardpoint.machinery.validation import workloads_status
 from hardpoint.machinery.validation.labelselectors import immutable_selector, is_empty, label_selector, shown
 from hardpoint.machinery.validation.metadata import immutable, non_negative
 from hardpoint.machinery.validation.podspec import pod_template
@@ -240,3 +241,4 @@ UPDATE: Mapping[str, Callable[[Json, Json], Errors]] = {
     "ReplicationController": _update_replication_controller,
     "StatefulSet": _update_stateful_set,
 }
+SUBRESOURCES = workloads_status.SUBRESOURCES
