@@ -74,16 +74,24 @@ def _root(dice: Dice) -> tuple[dict[str, Any], Draw, Draw]:
 
 
 def _roots(dice: Dice) -> list[tuple[dict[str, Any], Draw, Draw]]:
-    """Two versions that have some of their fields in common."""
+    """Two versions with the same fields and other defaults.
+
+    Fields that only one of them has are no good here: kube-apiserver then loses track of who manages what.
+    """
     state = dice.getstate()
     first = _root(dice)
     dice.setstate(state)
-    spec, status = _object(dice, 3), _object(dice, 1)
-    more, draw = _object(dice, 2)
-    schema = {**spec[0], "properties": {**spec[0].get("properties", {}), "more": more}}
-    if dice.hits(0.5) and len(schema["properties"]) > 2:
-        del schema["properties"][next(iter(schema["properties"]))]
-    return [first, _assembled((schema, _both(spec[1], fields(None, None, {"more": draw}))), status)]
+    schema, body, status = _root(dice)
+    _change_defaults(schema)
+    return [first, (schema, body, status)]
+
+
+def _change_defaults(schema: dict[str, Any]) -> None:
+    changed = {"b": "c", 2: 3, 1.5: 2.5}
+    if isinstance(schema.get("default"), str | int | float) and schema["default"] is not True:
+        schema["default"] = changed.get(schema["default"], schema["default"])
+    for below in (schema.get("properties") or {}).values():
+        _change_defaults(below)
 
 
 def _both(one_: Draw, other: Draw) -> Draw:
@@ -198,7 +206,7 @@ def _embedded(dice: Dice, depth: int) -> Described:
 
 def _list(dice: Dice, depth: int) -> Described:
     below, draw = _any_schema(dice, depth - 1)
-    schema = {"type": "array", "items": below}
+    schema: dict[str, Any] = {"type": "array", "items": below}
     if dice.hits(0.4):
         schema["x-kubernetes-list-type"] = "atomic"
     if dice.hits(0.2):
@@ -207,21 +215,16 @@ def _list(dice: Dice, depth: int) -> Described:
 
 
 def _set(dice: Dice, depth: int) -> Described:
-    sort = dice.choice((_string, _integer, _number, _boolean, _atomic_pair))
+    sort = dice.choice((_string, _integer, _number, _boolean))
     below, draw = sort(dice, 0)
     below.pop("default", None)
     return {"type": "array", "items": below, "x-kubernetes-list-type": "set"}, many(draw, 4)
 
 
-def _atomic_pair(dice: Dice, depth: int) -> Described:
-    properties = {"x": {"type": "integer"}, "y": {"type": "string"}}
-    schema = {"type": "object", "properties": properties, "x-kubernetes-map-type": "atomic"}
-    return schema, fields({"x": one(1, 2)}, None, {"y": one("a", "b")})
-
-
 def _list_map(dice: Dice, depth: int) -> Described:
     """Items with one to three keys, of which those after the first may have a default and are then often left out."""
-    item, draws = {}, {}
+    item: dict[str, Any] = {}
+    draws: dict[str, Draw] = {}
     for name in dice.sample(("one", "two", "three"), dice.randint(0, 3)):
         item[name], draws[name] = _any_schema(dice, depth - 1)
     keys: dict[str, Draw] = {"name": one("n1", "n2", "n3", "n1")}

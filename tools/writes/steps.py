@@ -147,7 +147,7 @@ class _Object:
         return Step("json", "PATCH", self.path, operations, self._query(), JSON_PATCH)
 
     def _managers_cleared(self) -> Step:
-        value = self.dice.choice(([{}], [], None, [{}]))
+        value: Any = self.dice.choice(([{}], [], None, [{}]))
         body = {"metadata": {"managedFields": value}}
         if self.dice.hits(0.5):
             return Step("merge", "PATCH", self.path, body, self._query(), MERGE)
@@ -168,12 +168,12 @@ class _Object:
         dice.whole = dice.hits(0.5)
         body: Json = {"status": self.kind.status[self.version](dice)}
         if dice.hits(0.2):
-            body.update(self.kind.bodies[self.version](dice) or {})
+            body = {**self._partial(), **body}
         if dice.hits(0.3):
             body["metadata"] = _metadata_fields(dice)
         way = dice.choice(("apply", "apply", "merge", "update", "strategic"))
         if way == "apply":
-            body = {**self._head(), **body, "metadata": {"name": self.name, **(body.get("metadata") or {})}}
+            body = {**self._head(), **body, "metadata": {"name": self.name, **_metadata(body)}}
             query = self._query(required=True) | ({"force": "true"} if dice.hits(0.4) else {})
             return Step("status", "PATCH", path, body, query, APPLY)
         if way == "update":
@@ -182,7 +182,7 @@ class _Object:
 
     def _scale(self) -> Step:
         dice, path = self.dice, f"{self.path}/scale"
-        body: Json = {"spec": {"replicas": one(0, 1, 2, 3, 7)(dice)}}
+        body: Json = {"spec": {"replicas": one(dice.randint(4, 99))(dice)}}
         way = dice.choice(("apply", "merge", "update"))
         if way == "update":
             return Step("scale", "PUT", path, body, self._query(), on_live=True)
