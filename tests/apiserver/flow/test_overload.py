@@ -27,6 +27,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 @pytest.fixture
 async def api() -> AsyncIterator[Api]:
     async with ApiServer(MemoryStore()).running() as server:
+        await server.warm_up()
         admin = Api(server)
         await admin.ok("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", DEVS)
         yield admin
