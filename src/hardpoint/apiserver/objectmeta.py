@@ -87,7 +87,9 @@ def wipe(obj: Json) -> None:
 def begin(kind: Kind, obj: Json, *, now: str) -> None:
     """Fill the server's own fields of an object that is about to be created."""
     metadata = obj["metadata"]
-    if metadata.pop("resourceVersion", None):
+    version = metadata.pop("resourceVersion", "")
+    # One that is no number is as good as none.
+    if version.isascii() and version.isdigit() and int(version[:_DIGITS_MAX]) > 0:
         raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
     wipe(obj)
     if not metadata.get("name") and metadata.get("generateName"):

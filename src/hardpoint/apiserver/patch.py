@@ -51,6 +51,7 @@ def successor(call: Call, media: str, options: WriteOptions) -> Successor:
 
     async def patched(old: Json) -> Json:
         new = apply_patch(call, media, old, call.kind.api_version, call.kind.kind, options)
+        objectmeta.check_name(new, call.target.name)
         objectmeta.check_uid_kept(call.kind, new, old)
         return new
 

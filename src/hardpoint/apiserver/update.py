@@ -43,6 +43,7 @@ async def update(call: Call) -> Response:
         return {**obj, "metadata": dict(obj["metadata"])}
 
     if kind.known_as in CREATED_BY_UPDATE and not call.subresource and await call.services.store.get(call.key) is None:
+        obj["metadata"].pop("resourceVersion", None)
         await check_may_create(call)
         return await create_object(call, obj, options)
     return await replace(call, successor, options, keeps_version=True)

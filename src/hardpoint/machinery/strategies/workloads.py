@@ -67,6 +67,10 @@ def _warn_update(obj: Json, old: Json) -> list[str]:
     return _about_template(obj) if obj.get("spec") != old.get("spec") else []
 
 
+def _warn_daemon_set_update(obj: Json, old: Json) -> list[str]:
+    return _about_template(obj) if obj["spec"].get("template") != old["spec"].get("template") else []
+
+
 def _warn_stateful_set(obj: Json) -> list[str]:
     return [*_about_template(obj), *_about_claims(obj)]
 
@@ -108,7 +112,7 @@ WARN_CREATE: Mapping[str, Callable[[Json], list[str]]] = {
     "StatefulSet": _warn_stateful_set,
 }
 WARN_UPDATE: Mapping[str, Callable[[Json, Json], list[str]]] = {
-    "DaemonSet": _warn_update,
+    "DaemonSet": _warn_daemon_set_update,
     "Deployment": _warn_update,
     "ReplicaSet": _warn_update,
     "ReplicationController": _warn_update,

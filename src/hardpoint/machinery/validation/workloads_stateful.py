@@ -12,8 +12,8 @@ Json = dict[str, Any]
 _RETENTION = ("Retain", "Delete")
 
 
-def claims(errors: list[FieldError], spec: Json) -> None:
-    """How long claims live, and what they ask for."""
+def retention(errors: list[FieldError], spec: Json) -> None:
+    """How long claims live."""
     policy = spec.get("persistentVolumeClaimRetentionPolicy")
     if policy is not None:
         for field in ("whenDeleted", "whenScaled"):
@@ -21,6 +21,10 @@ def claims(errors: list[FieldError], spec: Json) -> None:
             if value not in _RETENTION:
                 place = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
                 errors.append(not_supported(place, value, _RETENTION))
+
+
+def claims(errors: list[FieldError], spec: Json) -> None:
+    """What claims ask for."""
     for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
         claim_spec(errors, f"spec.volumeClaimTemplates[{index}].spec", claim.get("spec") or {})
 
