@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.managers import manager_of, tracker_of
@@ -13,6 +14,9 @@ from hardpoint.machinery.apply.fieldsets import Path
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.timestamps import format_time
 
+if TYPE_CHECKING:
+    from hardpoint.machinery.structural.scale import Scale
+
 Json = dict[str, Any]
 
 SCALE = Kind("autoscaling", "v1", "Scale", "scale", "scale", namespaced=True, verbs=())
@@ -20,7 +24,7 @@ SCALE = Kind("autoscaling", "v1", "Scale", "scale", "scale", namespaced=True, ve
 
 def lend(call: Call, workload: Json, scale: Json) -> Json:
     """The Scale of a workload, with the managers of its replicas."""
-    managed = scaling.to_scale(_managed(workload), call.kind.api_version, _replicas(call.kind))
+    managed = scaling.to_scale(_managed(workload), _replicas(call.kind))
     return {**scale, "metadata": {**scale["metadata"], "managedFields": entries.write(managed)}}
 
 
@@ -34,8 +38,8 @@ def track(call: Call, old: Json, scale: Json, options: WriteOptions) -> Json:
 
 def give_back(call: Call, workload: Json, scale: Json) -> None:
     """Give a workload the managers that its Scale has now."""
-    version, replicas = call.kind.api_version, _replicas(call.kind)
-    managed = scaling.to_workload(_managed(workload), _managed(scale), version, replicas)
+    replicas = _replicas(call.kind)
+    managed = scaling.to_workload(_managed(workload), _managed(scale), call.kind.api_version, replicas)
     if managed:
         workload["metadata"]["managedFields"] = entries.write(managed)
     else:
@@ -46,8 +50,13 @@ def _managed(obj: Json) -> dict[Who, Entry]:
     return entries.read(obj["metadata"].get("managedFields"), ours=True)
 
 
-def _replicas(kind: Kind) -> Path:
-    """Where a kind keeps its replicas."""
-    if kind.structure is None or kind.structure.scale is None:
-        return scaling.REPLICAS
-    return tuple(f"f:{name}" for name in kind.structure.scale.replicas.removeprefix(".").split("."))
+def _replicas(kind: Kind) -> Mapping[str, Path]:
+    """Where a kind keeps its replicas, by version."""
+    if kind.structure is None:
+        return {kind.api_version: scaling.REPLICAS}
+    versions = {kind.api_version: kind.structure, **kind.structure.versions}
+    return {name: _path(each.scale) for name, each in versions.items() if each.scale is not None}
+
+
+def _path(scale: Scale) -> Path:
+    return tuple(f"f:{name}" for name in scale.replicas.removeprefix(".").split("."))
