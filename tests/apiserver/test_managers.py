@@ -202,3 +202,13 @@ async def test_an_eviction_spends_as_the_server(api: Api) -> None:
     await api.ok("POST", f"{PODS}/p/eviction", {"metadata": {"name": "p"}})
     spent = managers(await api.ok("GET", f"{budgets}/b"))["kube-apiserver/status"]
     assert spent == {"f:status": {"f:disruptedPods": {".": {}, "f:p": {}}, "f:disruptionsAllowed": {}}}
+
+
+async def test_a_role_without_rules_belongs_to_who_says_so(api: Api) -> None:
+    roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles"
+    made = await api.ok("POST", f"{roles}?fieldManager=me", {"metadata": {"name": "r"}, "rules": []})
+    assert (managers(made), made["rules"]) == ({"me": {"f:rules": {}}}, None)
+    changed = await api.ok("PATCH", f"{roles}/r?fieldManager=other", {"rules": []}, content_type=MERGE)
+    assert managers(changed) == {"other": {"f:rules": {}}}
+    quiet = await api.ok("POST", f"{roles}?fieldManager=me", {"metadata": {"name": "q"}})
+    assert managers(quiet) == {}

@@ -29,6 +29,7 @@ NAME_LENGTH_MAX = 128
 SERVER = "kube-apiserver"
 """The manager of what the server writes by itself."""
 _BUILT_IN = Registry(())
+_ROLES = ("ClusterRole", "Role")
 
 
 def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> None:
@@ -38,7 +39,7 @@ def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> Non
     if said is None and call.kind.structure is None and _forgets_all(call.given):
         new["metadata"]["managedFields"] = []
     tracker = tracker_of(call.services.registry, call.kind, call.target.subresource)
-    seen = _with_generation(new) if call.kind.known_as == "DaemonSet" else new
+    seen = _seen(call, new)
     try:
         tracker.track(old, seen, manager_of(call, options), format_time(call.services.now()))
         if seen is not new:
@@ -47,6 +48,16 @@ def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> Non
         # What cannot be told apart, or lies too deep to be looked at, has no owners; validation has the last word.
         if kept := old["metadata"].get("managedFields") if old else said:
             new["metadata"]["managedFields"] = kept
+
+
+def _seen(call: Call, new: Json) -> Json:
+    """An object as Go sees it while it looks for managers, where that is not as it is stored."""
+    if call.kind.known_as == "DaemonSet":
+        return _with_generation(new)
+    if call.kind.kind in _ROLES and isinstance(call.given, dict) and call.given.get("rules") == []:
+        # An empty list is somebody's. Only once it was stored it is null, and nobody's.
+        return {**new, "metadata": dict(new["metadata"]), "rules": []}
+    return new
 
 
 def _with_generation(daemon_set: Json) -> Json:
