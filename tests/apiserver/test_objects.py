@@ -221,3 +221,15 @@ async def test_a_volume_begins_its_first_phase_when_it_is_created(api: Api) -> N
     made = await api.ok("POST", "/api/v1/persistentvolumes", {"metadata": {"name": "v"}, "spec": spec})
     began = made["metadata"]["creationTimestamp"]
     assert made["status"] == {"phase": "Pending", "lastPhaseTransitionTime": began}
+
+
+@pytest.mark.parametrize(("version", "code"), [("1", 500), ("007", 500), ("0", 201), ("x", 201), ("", 201)])
+async def test_what_is_new_has_no_version(api: Api, version: str, code: int) -> None:
+    body = {"metadata": {"name": "new", "resourceVersion": version}}
+    assert (await api.ask("POST", "/api/v1/namespaces/default/configmaps", body))[0] == code
+
+
+async def test_what_a_put_makes_is_as_new_as_what_a_post_makes(api: Api) -> None:
+    roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles"
+    made = await api.ok("PUT", f"{roles}/r", {"metadata": {"name": "r", "resourceVersion": "1"}})
+    assert made["metadata"]["resourceVersion"] != "1"

@@ -89,7 +89,7 @@ def begin(kind: Kind, obj: Json, *, now: str) -> None:
     metadata = obj["metadata"]
     version = metadata.pop("resourceVersion", "")
     # One that is no number is as good as none.
-    if version.isascii() and version.isdigit() and int(version[:_DIGITS_MAX]) > 0:
+    if version.isascii() and version.isdigit() and version.strip("0"):
         raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
     wipe(obj)
     if not metadata.get("name") and metadata.get("generateName"):

@@ -103,6 +103,14 @@ async def test_a_patch_must_leave_the_version_it_replaces(api: Api, content_type
     assert (code, refused["message"]) == (422, f'gadgets.shop.example.com "a" is invalid: {why}')
 
 
+async def test_a_patch_must_leave_the_name(api: Api) -> None:
+    await define(api, definition(with_default_status()))
+    await api.ok("POST", GADGETS, gadget())
+    code, refused = await api.ask("PATCH", f"{GADGETS}/a", {"metadata": None}, content_type=MERGE)
+    told = "the name of the object (a based on URL) was undeterminable: name must be provided"
+    assert (code, refused["message"]) == (400, told)
+
+
 async def test_no_replicas_is_a_number_of_replicas(api: Api) -> None:
     await define(api, definition(with_default_status()))
     await api.ok("POST", GADGETS, gadget())
