@@ -193,6 +193,13 @@ def test_pods_of_a_stateful_set_may_mount_its_claims() -> None:
     assert created("Deployment", template=deepcopy(template)) != []
 
 
+def test_what_was_wrong_with_claims_may_stay() -> None:
+    kind, old = complete("StatefulSet", volumeClaimTemplates=[{"metadata": {"name": "d"}, "spec": {}}])
+    old["metadata"] |= {"uid": "u", "resourceVersion": "1"}
+    assert told(validation.on_create(kind, old)) != []
+    assert told(validation.on_update(kind, deepcopy(old), old)) == []
+
+
 @pytest.mark.parametrize("name", ["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"])
 def test_a_selector_stays(name: str) -> None:
     kind, old = complete(name)

@@ -17,7 +17,7 @@ from hardpoint.machinery.validation.workloads_rollout import (
     deployment_strategy,
     stateful_set_strategy,
 )
-from hardpoint.machinery.validation.workloads_stateful import claims, template_with_claims
+from hardpoint.machinery.validation.workloads_stateful import claims, retention, template_with_claims
 
 Json = dict[str, Any]
 Errors = list[FieldError]
@@ -152,7 +152,7 @@ def _daemon_set(obj: Json) -> Errors:
     return errors
 
 
-def _stateful_set(obj: Json) -> Errors:
+def _stateful_set(obj: Json, *, is_new: bool = True) -> Errors:
     errors: Errors = []
     spec = obj.get("spec") or {}
     policy = spec.get("podManagementPolicy", "")
@@ -161,7 +161,9 @@ def _stateful_set(obj: Json) -> Errors:
     elif policy not in ("OrderedReady", "Parallel"):
         errors.append(invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"))
     stateful_set_strategy(errors, "spec.updateStrategy", spec.get("updateStrategy") or {})
-    claims(errors, spec)
+    retention(errors, spec)
+    if is_new:
+        claims(errors, spec)
     non_negative(errors, "spec.replicas", spec.get("replicas", 0))
     non_negative(errors, "spec.minReadySeconds", spec.get("minReadySeconds", 0))
     non_negative(errors, "spec.ordinals.start", (spec.get("ordinals") or {}).get("start", 0))
@@ -212,7 +214,8 @@ def _update_daemon_set(obj: Json, old: Json) -> Errors:
 
 
 def _update_stateful_set(obj: Json, old: Json) -> Errors:
-    errors = _stateful_set(obj)
+    # Claims cannot be changed, so what is wrong with them does not matter any more.
+    errors = _stateful_set(obj, is_new=False)
     for field in ("selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy"):
         immutable(errors, f"spec.{field}", obj["spec"].get(field), old["spec"].get(field))
     return errors
