@@ -74,7 +74,7 @@ def autoscaler(spec: Json, status: Json | None = None) -> Json:
         "kind": "HorizontalPodAutoscaler",
         "metadata": {"name": "x"},
         "spec": {"maxReplicas": 3, **spec},
-        "status": {**counts, **(status or {})},
+        "status": {**counts, "currentMetrics": None, **(status or {})},
     }
 
 
@@ -127,3 +127,9 @@ def test_an_event_without_a_reporter_says_so_in_v1_only() -> None:
     shown = converted(core, new, told)
     assert shown == {"apiVersion": "events.k8s.io/v1", "metadata": {}, "note": "m"}
     assert converted(new, core, shown) == told
+
+
+def test_the_zeros_of_one_version_are_not_those_of_the_other() -> None:
+    old = converted(V2, V1, autoscaler({}, {"currentReplicas": 0, "desiredReplicas": 0}))
+    assert old["status"] == {"currentReplicas": 0, "desiredReplicas": 0}
+    assert converted(V1, V2, old)["status"] == {"currentMetrics": None, "desiredReplicas": 0}

@@ -59,6 +59,10 @@ def _autoscaler_to_v2(obj: Json) -> Json:
         status["currentMetrics"] = current
     if conditions := _taken(annotations, _CONDITIONS, []):
         status["conditions"] = conditions
+    # The zeros of v1 are not those of v2.
+    status.setdefault("currentMetrics", None)
+    if not status.get("currentReplicas"):
+        status.pop("currentReplicas", None)
     return _whole("autoscaling/v2", "HorizontalPodAutoscaler", metadata, annotations, spec=spec, status=status)
 
 
