@@ -94,7 +94,7 @@ _scaling_rules = fields(
         "stabilizationWindowSeconds": one(0, 60),
         "selectPolicy": one("Max", "Min", "Disabled"),
         "policies": many(
-            fields({"type": one("Pods", "Percent"), "value": one(4, 10), "periodSeconds": one(15, 60)}), 2
+            fields({"type": one("Pods", "Percent"), "value": one(4, 10), "periodSeconds": one(15, 60)}), 2, 1
         ),
     },
     0.5,

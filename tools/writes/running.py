@@ -30,6 +30,7 @@ _SERVERS_OWN = "kube-apiserver"
 _NAMES = re.compile(r"(\bkube-api-access|\bo\d+[a-z0-9.]*)-[a-z0-9]{5}\b")
 NOT_FOUND, UNPROCESSABLE = 404, 422
 _TOLD = "Invalid value: "
+_PATCHED = re.compile(r"is missing in '\{.*\}'")
 _JSON = json.JSONDecoder()
 _DELETES_MAX = 20
 _LOOK_AGAIN_SECONDS = 0.05
@@ -173,10 +174,9 @@ def _normalized(answer: Answer) -> list[Any]:
     found = normalized(Answer(answer.status, answer.headers, text.encode()))
     if answer.status == UNPROCESSABLE:
         about, *causes = found[3]
-        found[2:4] = [
-            _without_objects(found[2]),
-            [about, *([*cause[:2], _without_objects(cause[2])] for cause in causes)],
-        ]
+        # What is wrong with the metadata of a custom resource is told up to three times.
+        told = {(*cause[:2], _without_objects(cause[2])): None for cause in causes}
+        found[2:4] = [_without_objects(found[2]), [about, *(list(cause) for cause in told)]]
     elif answer.status in range(200, 300) and "managedFields" in (metadata := orjson.loads(text).get("metadata") or {}):
         found[1]["metadata"]["managedFields"] = {_label(entry): entry.get("fieldsV1") for entry in _entries(metadata)}
     return found
@@ -184,7 +184,7 @@ def _normalized(answer: Answer) -> list[Any]:
 
 def _without_objects(text: str) -> str:
     """A message without the objects it tells, which Go prints in a way of its own, maps in any order."""
-    told, start = "", 0
+    text, told, start = _PATCHED.sub("is missing in <object>", text), "", 0
     while (at := text.find(_TOLD, start)) >= 0:
         start, told = at + len(_TOLD), told + text[start : at + len(_TOLD)]
         if text[start : start + 1] in ("{", "["):
