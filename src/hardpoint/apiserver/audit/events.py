@@ -31,10 +31,10 @@ _PLAIN = {code: b',"responseStatus":{"metadata":{},"code":%d}' % code for code i
 LATENCY = "apiserver.latency.k8s.io/total"
 SLOW_NANOSECONDS = 500_000_000
 
-_ABOUTS_MAX = 4096
+_ASKINGS_MAX = 4096
 _REMEMBERED_LENGTH_MAX = 2048
 """Strangers write long URLs; those are not worth the memory."""
-_abouts: dict[tuple[Any, ...], tuple[User | None, bytes]] = {}
+_askings: dict[tuple[Any, ...], tuple[User | None, bytes]] = {}
 
 
 class Record:
@@ -230,23 +230,32 @@ class Record:
         return b"" if self._decided is None else _decision_alone(*self._decided)
 
     def _about(self) -> bytes:
-        """Who asks for what, from where: the same for all requests of one kind on one connection, so it is kept."""
+        """Who asks for what, from where, and of which object."""
+        reference = self._reference
+        if reference is not None:
+            told = {field: reference[field] for field in _REFERENCE_ORDER if field in reference}
+            return b'%b,"objectRef":%b' % (self._asked(), encode(told))
+        if self._where.resource:
+            return b'%b,"objectRef":%b' % (self._asked(), _named(self._where))
+        return self._asked()
+
+    def _asked(self) -> bytes:
+        """The same for all requests of one kind on one connection, so it is kept."""
         request, user = self._request, self._user
         headers = request.headers
-        is_proxied = "x-forwarded-for" in headers or "x-real-ip" in headers
-        if is_proxied or self._impersonated is not None or self._reference is not None:
+        if self._impersonated is not None or "x-forwarded-for" in headers or "x-real-ip" in headers:
             return self._described()
         agent = headers.get("user-agent", "")
         if len(request.path) + len(request.query) + len(agent) > _REMEMBERED_LENGTH_MAX:
             return self._described()
         key = (request.path, request.query, self._verb, user.name if user else None, request.peer.address, agent)
-        known = _abouts.get(key)
+        known = _askings.get(key)
         if known is not None and (known[0] is user or known[0] == user):
             return known[1]
-        if len(_abouts) >= _ABOUTS_MAX:
-            _abouts.clear()
+        if len(_askings) >= _ASKINGS_MAX:
+            _askings.clear()
         described = self._described()
-        _abouts[key] = (user, described)
+        _askings[key] = (user, described)
         return described
 
     def _described(self) -> bytes:
@@ -265,11 +274,6 @@ class Record:
         if agent := request.headers.get("user-agent"):
             is_long = len(agent) > USER_AGENT_LENGTH_MAX
             told["userAgent"] = agent[:USER_AGENT_LENGTH_MAX] + "...TRUNCATED" if is_long else agent
-        reference = self._reference
-        if reference is not None:
-            told["objectRef"] = {field: reference[field] for field in _REFERENCE_ORDER if field in reference}
-        elif self._where.resource:
-            told["objectRef"] = _reference_to(self._where)
         return encode(told)[1:-1]
 
     def _refer(self) -> Json:
@@ -292,6 +296,10 @@ def _decision_alone(is_allowed: bool, reason: str) -> bytes:
 
 
 _REFERENCE_ORDER = ("resource", "namespace", "name", "uid", "apiGroup", "apiVersion", "resourceVersion", "subresource")
+
+
+def _named(where: Target) -> bytes:
+    return encode(_reference_to(where))
 
 
 def _reference_to(where: Target) -> Json:
