@@ -5,9 +5,9 @@ In-tree plugins are a file each in this folder, in the order kube-apiserver runs
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import User
@@ -54,3 +54,21 @@ class Validates(Protocol):
     """A plugin's second chance, when the object is final: return, or raise errors.forbidden(...)."""
 
     async def validate(self, attributes: Attributes, reader: Reader) -> None: ...
+
+
+P = TypeVar("P", covariant=True)
+
+
+class Asked(Generic[P]):
+    """A plugin, and the resources it has to do with: `pods`, `ingresses.networking.k8s.io`; None are all.
+
+    Most plugins know one kind, and most writes are of another: those are not worth a call.
+    """
+
+    def __init__(self, plugin: P, resources: Set[str] | None = None) -> None:
+        self.plugin = plugin
+        self._resources = resources
+
+    def about(self, resource: str) -> bool:
+        """Whether it is asked about a resource."""
+        return self._resources is None or resource in self._resources
