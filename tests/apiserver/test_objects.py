@@ -233,3 +233,30 @@ async def test_what_a_put_makes_is_as_new_as_what_a_post_makes(api: Api) -> None
     roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles"
     made = await api.ok("PUT", f"{roles}/r", {"metadata": {"name": "r", "resourceVersion": "1"}})
     assert made["metadata"]["resourceVersion"] != "1"
+
+
+@pytest.mark.parametrize(
+    ("spec", "families", "policy"),
+    [
+        pytest.param({}, ["IPv4"], "SingleStack", id="one family"),
+        pytest.param({"ipFamilyPolicy": "PreferDualStack"}, ["IPv4"], "PreferDualStack", id="one, two if there were"),
+        pytest.param({"clusterIP": "None"}, ["IPv4", "IPv6"], "RequireDualStack", id="whatever its endpoints will be"),
+        pytest.param(
+            {"clusterIP": "None", "ipFamilyPolicy": "PreferDualStack"},
+            ["IPv4", "IPv6"],
+            "PreferDualStack",
+            id="whatever they will be, if there are two",
+        ),
+        pytest.param(
+            {"clusterIP": "None", "ipFamilyPolicy": "SingleStack"}, ["IPv4"], "SingleStack", id="one, headless"
+        ),
+    ],
+)
+async def test_the_families_of_a_service(api: Api, spec: Json, families: list[str], policy: str) -> None:
+    services = "/api/v1/namespaces/default/services"
+    plain: Json = {"ports": [{"port": 80}]}
+    made = await api.ok("POST", services, {"metadata": {"name": "s"}, "spec": {**plain, **spec}})
+    assert (made["spec"]["ipFamilies"], made["spec"]["ipFamilyPolicy"]) == (families, policy)
+    # Whoever says nothing about families leaves them as they are.
+    again = await api.ok("PUT", f"{services}/s", {"metadata": {"name": "s"}, "spec": plain})
+    assert (again["spec"]["ipFamilies"], again["spec"]["ipFamilyPolicy"]) == (families, policy)

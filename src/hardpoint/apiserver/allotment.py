@@ -81,6 +81,9 @@ class ServiceAllotter:
         if spec.get("type") == "ExternalName":
             return
         asked = spec.get("clusterIP", "")
+        if old is not None and (policy := old["spec"].get("ipFamilyPolicy")):
+            # Nobody goes from one family to two, or back, by saying nothing.
+            spec.setdefault("ipFamilyPolicy", policy)
         if asked != "None" or spec.get("selector"):
             _check_families(obj)
         if asked != "None" and (old is None or not asked or asked != old["spec"].get("clusterIP")):
@@ -90,9 +93,9 @@ class ServiceAllotter:
             else:
                 spec["clusterIP"] = await _first_free(take, _random_addresses(), "no free cluster IP is left")
         spec["clusterIPs"] = [spec["clusterIP"]]
-        if asked == "None" and not spec.get("selector") and "ipFamilyPolicy" not in spec:
+        is_anything = asked == "None" and not spec.get("selector")
+        if is_anything and spec.setdefault("ipFamilyPolicy", "RequireDualStack") != "SingleStack":
             # Nobody knows what its endpoints will be, so they may be of either family.
-            spec["ipFamilyPolicy"] = "RequireDualStack"
             spec["ipFamilies"] = list(dict.fromkeys((*spec.get("ipFamilies", ()), "IPv4", "IPv6")))
         spec.setdefault("ipFamilies", [_FAMILY])
         spec.setdefault("ipFamilyPolicy", "SingleStack")

@@ -82,6 +82,9 @@ def test_templates_are_warned_about_at_their_path() -> None:
     scaled = {**deployment, "spec": {**deployment["spec"], "minReadySeconds": 5}}
     assert strategies.warn_update(KINDS["Deployment"], scaled, deployment) == [f"spec.template.{told}"]
     assert strategies.warn_update(KINDS["DaemonSet"], scaled, deployment) == []
+    noted = {**deployment, "metadata": {**deployment["metadata"], "annotations": {"a": "b"}}}
+    assert strategies.warn_update(KINDS["Deployment"], noted, deployment) == [f"spec.template.{told}"]
+    assert strategies.warn_update(KINDS["ReplicaSet"], noted, deployment) == []
     cron_job = prepared("CronJob", jobTemplate={"spec": {"template": {"spec": deepcopy(pod)}}})
     assert strategies.warn_create(KINDS["CronJob"], cron_job) == [f"spec.jobTemplate.spec.template.{told}"]
 

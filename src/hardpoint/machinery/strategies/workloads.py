@@ -67,6 +67,12 @@ def _warn_update(obj: Json, old: Json) -> list[str]:
     return _about_template(obj) if obj.get("spec") != old.get("spec") else []
 
 
+def _warn_deployment_update(obj: Json, old: Json) -> list[str]:
+    """Its annotations are part of what is rolled out."""
+    has_changed = obj["metadata"].get("annotations") != old["metadata"].get("annotations")
+    return _about_template(obj) if has_changed else _warn_update(obj, old)
+
+
 def _warn_daemon_set_update(obj: Json, old: Json) -> list[str]:
     return _about_template(obj) if obj["spec"].get("template") != old["spec"].get("template") else []
 
@@ -113,7 +119,7 @@ WARN_CREATE: Mapping[str, Callable[[Json], list[str]]] = {
 }
 WARN_UPDATE: Mapping[str, Callable[[Json, Json], list[str]]] = {
     "DaemonSet": _warn_daemon_set_update,
-    "Deployment": _warn_update,
+    "Deployment": _warn_deployment_update,
     "ReplicaSet": _warn_update,
     "ReplicationController": _warn_update,
     "StatefulSet": _warn_stateful_set_update,
