@@ -16,7 +16,7 @@ from hardpoint.apiserver.managers import tracker_of
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import replace
 from hardpoint.machinery import errors, fielderrors, jsontext, shapes
-from hardpoint.machinery.apply import Conflicts, Tracker, Unfit
+from hardpoint.machinery.apply import BadItem, Conflicts, Tracker, Unfit
 from hardpoint.machinery.jsonnumbers import numbers
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Response
@@ -109,6 +109,9 @@ class Configuration(NamedTuple):
             raise conflicts.error() from conflicts
         except Unfit as wrong:
             raise self._failed(f"create typed patch object ({self._named()})", str(wrong)) from wrong
+        except BadItem as wrong:
+            # What was stored before its list had keys cannot be told apart now.
+            raise self._failed(f"create typed live object ({self._named()})", str(wrong)) from wrong
         except RecursionError as deep:
             raise _too_deep() from deep
         self._warn_of_duplicates()

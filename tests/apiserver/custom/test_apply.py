@@ -116,3 +116,20 @@ async def test_a_configuration_without_end_is_refused(api: Api, depth: int, open
     assert response.status == (201 if depth < 150 else 400)
     later = await api.send("PATCH", f"{GADGETS}/a", {"metadata": {"labels": {"a": "b"}}}, content_type=MERGE)
     assert later.status == (200 if depth < 150 else 404)
+
+
+async def test_items_that_cannot_be_told_apart_are_named(api: Api) -> None:
+    pairs = {
+        "type": "array",
+        "x-kubernetes-list-type": "set",
+        "items": {"type": "object", "x-kubernetes-map-type": "atomic"},
+    }
+    spec = {"type": "object", "properties": {"pairs": pairs, "size": {"type": "integer"}}}
+    await define(api, definition(version(spec=spec)))
+    await api.ok("POST", GADGETS, gadget(spec={"pairs": [{}]}))
+    code, refused = await apply(api, gadget(spec={"size": 1}))
+    assert (code, refused["message"]) == (
+        500,
+        "failed to create typed live object (/a; shop.example.com/v1, Kind=Gadget):"
+        " associative list without keys has an element that's a map type",
+    )
