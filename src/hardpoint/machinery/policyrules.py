@@ -63,7 +63,9 @@ def quoted(words: Iterable[str]) -> str:
     return f"[{' '.join(map(quote, words))}]"
 
 
-class _Rule(NamedTuple):
+class Rule(NamedTuple):
+    """A rule with its words in sets."""
+
     verbs: frozenset[str]
     groups: frozenset[str]
     resources: frozenset[str]
@@ -71,7 +73,7 @@ class _Rule(NamedTuple):
     paths: Sequence[str]
 
     @classmethod
-    def of(cls, rule: Json) -> _Rule:
+    def of(cls, rule: Json) -> Rule:
         return cls(
             verbs=frozenset(rule.get("verbs") or ()),
             groups=frozenset(rule.get("apiGroups") or ()),
@@ -80,7 +82,7 @@ class _Rule(NamedTuple):
             paths=tuple(rule.get("nonResourceURLs") or ()),
         )
 
-    def covers(self, other: _Rule) -> bool:
+    def covers(self, other: Rule) -> bool:
         return (
             (ALL in self.verbs or other.verbs <= self.verbs)
             and (ALL in self.groups or other.groups <= self.groups)
@@ -98,17 +100,17 @@ class _Held:
     """Rules that somebody holds, found by the resources they name."""
 
     def __init__(self, rules: Iterable[Json]) -> None:
-        self.rules = [_Rule.of(rule) for rule in rules]
-        self._by_resource: defaultdict[str, list[_Rule]] = defaultdict(list)
+        self.rules = [Rule.of(rule) for rule in rules]
+        self._by_resource: defaultdict[str, list[Rule]] = defaultdict(list)
         for rule in self.rules:
             for resource in rule.resources:
                 self._by_resource[resource].append(rule)
 
     def covers(self, atom: Json) -> bool:
-        wanted = _Rule.of(atom)
+        wanted = Rule.of(atom)
         return any(rule.covers(wanted) for rule in self._candidates(wanted))
 
-    def _candidates(self, atom: _Rule) -> Iterator[_Rule]:
+    def _candidates(self, atom: Rule) -> Iterator[Rule]:
         if not atom.resources:
             yield from self.rules
         for resource in atom.resources:
@@ -118,7 +120,7 @@ class _Held:
 
 
 def _atoms_to_check(rule: Json, held: _Held) -> Iterable[Json]:
-    whole = _Rule.of(rule)
+    whole = Rule.of(rule)
     if any(each.covers(whole) for each in held.rules):
         return ()
     things = len(rule.get("apiGroups") or ()) * len(rule.get("resources") or ()) * len(rule.get("resourceNames") or "1")

@@ -7,11 +7,11 @@ size, which nobody writes by hand, is kept as it is and looked at when one of it
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from hardpoint.machinery.policyrules import ALL, path_covers
+from hardpoint.machinery.policyrules import ALL, Rule, path_covers
 
 Json = Mapping[str, Any]
 RoleKey = tuple[str, str]
@@ -45,7 +45,7 @@ class Permissions:
         self._paths = _Index[tuple[str, str]]()
         self._prefixes = _Index[tuple[str, str]]()
         self._prefix_lengths: tuple[int, ...] = ()
-        self._wide: dict[RoleKey, list[_Wide]] = {}
+        self._wide: dict[RoleKey, list[Rule]] = {}
 
     def rules(self, role: RoleKey) -> Sequence[Json] | None:
         """A role's rules as they are written; None if there is no such role."""
@@ -64,7 +64,7 @@ class Permissions:
             for index, key in self._keys(narrow):
                 index.add(key, role)
             if len(narrow) < len(rules):
-                self._wide[role] = [_Wide.of(rule) for rule in rules[len(narrow) :]]
+                self._wide[role] = [Rule.of(rule) for rule in rules[len(narrow) :]]
         self._prefix_lengths = tuple({len(prefix) for prefix, _ in self._prefixes})
 
     def allowing(self, action: Action) -> Iterator[Roles]:
@@ -91,7 +91,7 @@ class Permissions:
         """The first of these roles that has a wide rule which allows an action, or a verb on a path."""
         if not self._wide:
             return None
-        return next((role for role in roles if any(wide.allows(asked) for wide in self._wide.get(role, ()))), None)
+        return next((role for role in roles if any(_allows(rule, asked) for rule in self._wide.get(role, ()))), None)
 
     def _keys(self, rules: Iterable[Json]) -> Iterator[tuple[_Index[Any], Hashable]]:
         """Every place in the indexes where rules belong."""
@@ -129,35 +129,17 @@ class _Index(dict[Key, Roles], Generic[Key]):
                 del self[key]
 
 
-class _Wide(NamedTuple):
-    """A rule that is looked at as a whole."""
-
-    verbs: Container[str]
-    groups: Container[str]
-    resources: Container[str]
-    names: frozenset[str]
-    paths: Sequence[str]
-
-    @classmethod
-    def of(cls, rule: Json) -> _Wide:
-        return cls(
-            verbs=frozenset(rule.get("verbs") or ()),
-            groups=frozenset(rule.get("apiGroups") or ()),
-            resources=frozenset(rule.get("resources") or ()),
-            names=frozenset(rule.get("resourceNames") or ()),
-            paths=tuple(rule.get("nonResourceURLs") or ()),
-        )
-
-    def allows(self, asked: Action | tuple[str, str]) -> bool:
-        if asked[0] not in self.verbs and ALL not in self.verbs:
-            return False
-        if not isinstance(asked, Action):
-            return any(path_covers(each, asked[1]) for each in self.paths)
-        return (
-            (asked.group in self.groups or ALL in self.groups)
-            and any(resource in self.resources for resource in _resources_meant(asked))
-            and (not self.names or asked.name in self.names)
-        )
+def _allows(rule: Rule, asked: Action | tuple[str, str]) -> bool:
+    """Whether a rule that is looked at as a whole allows it."""
+    if asked[0] not in rule.verbs and ALL not in rule.verbs:
+        return False
+    if not isinstance(asked, Action):
+        return any(path_covers(each, asked[1]) for each in rule.paths)
+    return (
+        (asked.group in rule.groups or ALL in rule.groups)
+        and any(resource in rule.resources for resource in _resources_meant(asked))
+        and (not rule.names or asked.name in rule.names)
+    )
 
 
 def _resources_meant(action: Action) -> tuple[str, ...]:
