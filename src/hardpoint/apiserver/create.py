@@ -45,6 +45,9 @@ async def create_object(call: Call, obj: Json, options: WriteOptions, *, is_trac
     objectmeta.put_in_namespace(call.kind, obj, call.target.namespace)
     is_generated = not metadata.get("name") and bool(metadata.get("generateName"))
     await prepare(call, obj, options, is_tracked=is_tracked)
+    # What was applied came with its managers, and was not pruned.
+    obj = call.place.passed(obj, is_pruned=not is_tracked)
+    metadata = obj["metadata"]
     for _ in range(NAME_ATTEMPTS if is_generated else 1):
         try:
             return answers.one(call, await _commit(call, obj, options), status=201)
@@ -102,7 +105,6 @@ async def _commit(call: Call, obj: Json, options: WriteOptions) -> bytes:
 
 async def _write(call: Call, obj: Json, options: WriteOptions) -> bytes:
     place, store = call.place, call.services.store
-    obj = place.passed(obj)
     key = place.key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     if options.dry_run:
         if await store.get(key) is not None:

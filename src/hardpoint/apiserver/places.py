@@ -53,13 +53,14 @@ class Place:
     def dump(self, obj: Json) -> bytes:
         return to_stored(self.convert_in(obj) if self.convert_in else obj)
 
-    def passed(self, obj: Json) -> Json:
+    def passed(self, obj: Json, *, is_pruned: bool) -> Json:
         """An object as it will come out of the store again, before its version is known.
 
         What is applied to a custom resource is not pruned before it is validated, and a part that an endpoint took away
         has defaults of its own.
         """
-        if self.kind.structure is None or self.convert_out is None:
+        structure = self.kind.structure
+        if structure is None or self.convert_out is None or (is_pruned and structure.keeps_what_is_written):
             return obj
         return self.convert_out(self.convert_in(obj) if self.convert_in else obj)
 

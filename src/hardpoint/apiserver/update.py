@@ -95,6 +95,7 @@ async def replace_object(
         _check_version(call, new, old, required=keeps_version or has_version)
         if not raw:
             await _prepare(call, new, old, options, is_tracked)
+            new = place.passed(new, is_pruned=not is_tracked)
         try:
             return await _commit(call, new, old, found, options)
         except Mismatch as lost:
@@ -163,7 +164,6 @@ async def _commit(call: Call, new: Json, old: Json, found: KeyValue, options: Wr
 
 async def _write(call: Call, new: Json, old: Json, found: KeyValue, options: WriteOptions) -> bytes:
     store, place = call.services.store, call.place
-    new = place.passed(new)
     if managers.changes_nothing(call.kind, new, old):
         return place.wire(found.value, found.revision)
     if options.dry_run:

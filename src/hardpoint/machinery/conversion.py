@@ -89,7 +89,8 @@ def _autoscaler_to_v1(obj: Json) -> Json:
 
 
 def _with_annotations(obj: Json) -> tuple[Json, Json]:
-    metadata = dict(obj["metadata"])
+    # What nobody manages of an object may be all of its metadata.
+    metadata = dict(obj.get("metadata") or {})
     return metadata, dict(metadata.pop("annotations", None) or {})
 
 

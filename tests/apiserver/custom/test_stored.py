@@ -62,6 +62,13 @@ async def test_what_is_applied_is_pruned_in_the_end(api: Api) -> None:
     assert await api.ok("GET", f"{GADGETS}/a") == made
 
 
+async def test_an_embedded_object_may_have_no_name(api: Api) -> None:
+    await define(api, definition(with_default_status()))
+    spec = {"embedded": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": None}}}
+    made = await api.ok("PATCH", APPLIED, gadget(spec=spec), content_type=APPLY)
+    assert made["spec"]["embedded"]["metadata"] == {}
+
+
 async def test_a_whole_float_is_applied_as_an_integer(api: Api) -> None:
     await define(api, definition(with_default_status()))
     made = await api.ok("PATCH", APPLIED, gadget(spec={"weights": [1000.0, 1.5]}), content_type=APPLY)

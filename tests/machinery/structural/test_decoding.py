@@ -129,6 +129,23 @@ def test_an_object_inside_that_is_none_is_refused(template: Json, message: str) 
     assert str(refused.value) == message
 
 
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ({"apiVersion": 1, "kind": "Pod"}, "spec.template.apiVersion: Invalid value: 1: must be a string"),
+        ({"apiVersion": "v1", "kind": True}, "spec.template.kind: Invalid value: true: must be a string"),
+        (
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": 5}},
+            'spec.template.metadata: Invalid value: {"name":5}: '
+            "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string",
+        ),
+    ],
+)
+def test_what_was_never_decoded_is_told_as_well(template: Json, message: str) -> None:
+    problems = structure(EMBEDDED).rules["validation", "CREATE"](body({"template": template}))
+    assert [str(each) for each in problems] == [message]
+
+
 def test_an_object_inside_says_what_it_is() -> None:
     shape = structure(EMBEDDED)
     obj = shape.decode(body({"template": {"kind": "P d", "metadata": {"name": "a/b"}}})).object

@@ -79,16 +79,28 @@ def _problems(obj: Json, path: str) -> Iterator[FieldError]:
     for name in ("apiVersion", "kind"):
         if name not in obj:
             yield required(under(path, name))
+        elif not isinstance(obj[name], str):
+            yield invalid(under(path, name), obj[name], "must be a string")
         elif not obj[name]:
             yield invalid(under(path, name), obj[name], "must not be empty")
-    if obj.get("apiVersion") and obj["apiVersion"].count("/") > 1:
-        told = f"unexpected GroupVersion string: {obj['apiVersion']}"
-        yield invalid(under(path, "apiVersion"), obj["apiVersion"], told)
-    if obj.get("kind") and (wrong := names.dns_1035_label(obj["kind"].lower())):
+    version, kind = (value if isinstance(value := obj.get(name), str) else "" for name in ("apiVersion", "kind"))
+    if version.count("/") > 1:
+        yield invalid(under(path, "apiVersion"), version, f"unexpected GroupVersion string: {version}")
+    if kind and (wrong := names.dns_1035_label(kind.lower())):
         told = f"may have mixed case, but should otherwise match: {','.join(wrong)}"
-        yield invalid(under(path, "kind"), obj["kind"], told)
+        yield invalid(under(path, "kind"), kind, told)
     if isinstance(obj.get("metadata"), dict):
-        yield from metadata_rules.of_embedded(obj["metadata"], under(path, "metadata"))
+        yield from _metadata_problems(obj["metadata"], under(path, "metadata"))
+
+
+def _metadata_problems(metadata: Json, path: str) -> Iterator[FieldError]:
+    """What was applied is not decoded yet."""
+    try:
+        decoded = object_meta().decode(metadata).object
+    except TypeMismatch as wrong:
+        yield invalid(path, metadata, str(wrong))
+        return
+    yield from metadata_rules.of_embedded(decoded, path)
 
 
 def has_any(schema: Json) -> bool:

@@ -108,6 +108,12 @@ class Structure:
     def has_defaults(self) -> bool:
         return self._default is not None
 
+    @cached_property
+    def keeps_what_is_written(self) -> bool:
+        """Whether an object that was pruned and completed is read as it was written."""
+        status = (self.schema.get("properties") or {}).get("status") or {}
+        return self.stored_as is None and status.get("default") is None
+
     def complete(self, obj: Json) -> None:
         """Fill in the defaults, in place."""
         if self._default is not None:
