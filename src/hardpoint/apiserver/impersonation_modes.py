@@ -100,9 +100,9 @@ async def attempt(mode: Mode, wanted: User, asked: Question, authorizer: Authori
     if mode is ASSOCIATED_NODE:
         # The answer must not depend on which node it is: an account's pods run on many.
         known = {"authentication.kubernetes.io/associated-node-keys": tuple(sorted(asked.user.extra))}
-        asked = replace(asked, user=replace(asked.user, extra=known))
+        asked = asked._replace(user=replace(asked.user, extra=known))
     if mode.name:
-        await _check(authorizer, replace(asked, verb=f"impersonate-on:{mode.name}:{asked.verb}"))
+        await _check(authorizer, asked._replace(verb=f"impersonate-on:{mode.name}:{asked.verb}"))
     for question in _questions(mode, wanted, asked.user):
         await _check(authorizer, question)
     await _check_many(authorizer, mode, wanted, asked.user)
@@ -144,7 +144,7 @@ async def _check_many(authorizer: Authorizer, mode: Mode, wanted: User, asking: 
 
 
 def _named(question: Question, part: str, name: str) -> Question:
-    return replace(question, target=replace(question.target, subresource=part, name=name))
+    return question._replace(target=replace(question.target, subresource=part, name=name))
 
 
 def _refuse_odd_groups(question: Question, groups: tuple[str, ...]) -> None:

@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from time import perf_counter
 
 from hardpoint.apiserver import impersonation, options, routes, target, verbs
@@ -121,7 +120,7 @@ class Walk:
         acting = user
         if impersonation.is_asked(request.headers):
             acting, constraint = await self._impersonation.acting_as(request.headers, asked)
-            asked = replace(asked, user=acting)
+            asked = asked._replace(user=acting)
             if errand.record is not None:
                 errand.record.impersonates(acting, constraint)
         if self._limits is not None and (verb == "watch" or not target.runs_long(where, verb)):

@@ -40,8 +40,24 @@ class AllRefused(RefusedCredential):
         super().__init__(self.reasons[0] if len(self.reasons) == 1 else f"[{', '.join(self.reasons)}]")
 
 
+_MEMBERS_MAX = 4096
+_members: dict[int, tuple[User, User]] = {}
+"""Whom a connection's certificate names, and the same as a member: made once a connection, not once a request."""
+
+
 def authenticated(user: User) -> User:
     """The user as a member of those who proved who they are, unless they are said to be of the others."""
+    known = _members.get(id(user))
+    if known is not None:
+        return known[1]
+    if len(_members) >= _MEMBERS_MAX:
+        _members.clear()
+    # What is kept holds on to the user too, so that nobody else gets its id.
+    _members[id(user)] = (user, _member(user))
+    return _members[id(user)][1]
+
+
+def _member(user: User) -> User:
     groups = user.groups
     if AUTHENTICATED in groups or UNAUTHENTICATED in groups or user.name == ANONYMOUS.name:
         return user
