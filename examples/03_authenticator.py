@@ -1,5 +1,7 @@
 """Say whose bearer token it is, and what they may do: two webhooks for an API server.
 
+Try it, in two terminals:
+
     hardpoint run examples/03_authenticator.py --write-config webhooks
     hardpoint up --authentication-token-webhook-config-file webhooks/authentication.yaml
 

@@ -1,5 +1,7 @@
 """Be told what is asked of a cluster: who did what, and how it was answered.
 
+Try it, in two terminals:
+
     hardpoint run examples/04_audit_sink.py --write-config webhooks
     hardpoint up --audit-policy-file policy.yaml --audit-webhook-config-file webhooks/audit.yaml
 """

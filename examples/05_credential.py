@@ -1,4 +1,6 @@
-"""A credential plugin: what `kubectl` runs to find out who you are. In a kubeconfig:
+"""A credential plugin: what `kubectl` runs to find out who you are.
+
+In a kubeconfig:
 
     users:
     - name: ali
