@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,10 +70,11 @@ class Shop:
 
 
 @pytest.fixture
-def shop(kubectl: Kubectl) -> Iterator[Shop]:
-    made = Shop(kubectl)
+def shop(kubectl: Kubectl, tmp_path: Path) -> Iterator[Shop]:
+    # kubectl remembers for hours which kinds there are; those of these tests are gone sooner.
+    made = Shop(replace(kubectl, home=tmp_path))
     yield made
-    kubectl("delete", "crd", made.name, "--ignore-not-found", "--timeout", "30s")
+    made.kubectl("delete", "crd", made.name, "--ignore-not-found", "--timeout", "30s")
 
 
 def test_objects_are_made_and_printed(shop: Shop) -> None:
