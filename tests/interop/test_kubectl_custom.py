@@ -165,9 +165,9 @@ def test_everything_goes_with_the_definition(shop: Shop) -> None:
     assert "the server doesn't have a resource type" in kubectl.fails("get", shop.name)
 
 
-def test_a_namespace_takes_custom_resources_with_it(shop: Shop, admin: Kubectl) -> None:
+def test_a_namespace_takes_custom_resources_with_it(shop: Shop) -> None:
     other = f"{shop.kubectl.namespace}-other"
-    admin("create", "namespace", other)
+    shop.kubectl("create", "namespace", other)
     shop.kubectl.inside(other).create(shop.crontab("nightly"))
-    admin("delete", "namespace", other, "--timeout", "60s")
-    assert admin("get", shop.name, "-A").out == ""
+    shop.kubectl("delete", "namespace", other, "--timeout", "60s")
+    assert shop.kubectl("get", shop.name, "-A").out == ""
