@@ -35,7 +35,7 @@ from hardpoint.apiserver.server import ApiServer
 from hardpoint.datadir import State
 from hardpoint.machinery.errors import ConfigError, HardpointError
 from hardpoint.machinery.messages import Handler, User
-from hardpoint.serving import bind, serve
+from hardpoint.serving import bind_or_any, serve
 from hardpoint.serving.certificates import Authority, Pki
 from hardpoint.serving.peers import Peers
 from hardpoint.serving.tls import certificates_in, serving_context
@@ -276,10 +276,8 @@ def _innermost(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 def _bind(host: str, port: int | None) -> socket.socket:
     try:
-        return bind(host, DEFAULT_PORT if port is None else port)
+        return bind_or_any(host, port, DEFAULT_PORT)
     except OSError as cause:
-        if cause.errno == errno.EADDRINUSE and port is None:
-            return bind(host, 0)
         if cause.errno == errno.EADDRINUSE:
             raise PortTaken(
                 f"port {port} of {host} is taken by another program; choose another --port, or leave the choice to us"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import errno
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -21,7 +20,7 @@ from hardpoint.machinery import yamltext
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.sdk.app import App, WebhookGuest
 from hardpoint.sdk.certificates import ANY_ADDRESS, Now, Trust
-from hardpoint.serving import Limits, bind, serve
+from hardpoint.serving import Limits, bind_or_any, serve
 from hardpoint.serving.certificates import Pki, replace_privately
 from hardpoint.serving.webhooks import BODY_BYTES_MAX, Webhooks
 
@@ -138,10 +137,8 @@ def _guests(apps: Iterable[App]) -> dict[str, WebhookGuest]:
 
 def _bind(host: str, port: int | None) -> socket.socket:
     try:
-        return bind(host, DEFAULT_PORT if port is None else port)
+        return bind_or_any(host, port, DEFAULT_PORT)
     except OSError as cause:
-        if cause.errno == errno.EADDRINUSE and port is None:
-            return bind(host, 0)
         raise ConfigError(f"cannot listen on {host} port {port or DEFAULT_PORT}: {cause.strerror}") from cause
 
 

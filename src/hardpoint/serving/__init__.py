@@ -17,6 +17,6 @@ The API server listens with it, and so does every webhook written with the SDK.
 """
 
 from hardpoint.serving.limits import Limits
-from hardpoint.serving.server import HttpServer, bind, serve
+from hardpoint.serving.server import HttpServer, bind, bind_or_any, serve
 
-__all__ = ["HttpServer", "Limits", "bind", "serve"]
+__all__ = ["HttpServer", "Limits", "bind", "bind_or_any", "serve"]

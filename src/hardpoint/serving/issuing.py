@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _BACKDATED = timedelta(hours=1)
 """Clocks differ; a certificate is valid a little before it was made."""
 
+_LEAF = ("digital signature",)
+_AUTHORITY = ("digital signature", "cert sign", "crl sign")
 _PURPOSES = {"server": ExtendedKeyUsageOID.SERVER_AUTH, "client": ExtendedKeyUsageOID.CLIENT_AUTH}
 
 
@@ -66,7 +68,7 @@ def _extensions(
 ) -> Iterable[tuple[x509.ExtensionType, bool]]:
     is_authority = wanted.use == "authority"
     yield x509.BasicConstraints(ca=is_authority, path_length=None), True
-    yield _key_usage(signs_certificates=is_authority), True
+    yield key_usage(_AUTHORITY if is_authority else _LEAF), True
     yield x509.SubjectKeyIdentifier.from_public_key(key), False
     yield x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key), False
     if not is_authority:
@@ -75,13 +77,14 @@ def _extensions(
         yield x509.SubjectAlternativeName([_general_name(name) for name in wanted.names]), False
 
 
-def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
+def key_usage(usages: Container[str]) -> x509.KeyUsage:
+    """What a key may be used for, in the words of signing requests."""
     return x509.KeyUsage(
-        digital_signature=True,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
+        digital_signature="digital signature" in usages,
+        key_encipherment="key encipherment" in usages,
+        key_cert_sign="cert sign" in usages,
+        crl_sign="crl sign" in usages,
         content_commitment=False,
-        key_encipherment=False,
         data_encipherment=False,
         key_agreement=False,
         encipher_only=False,

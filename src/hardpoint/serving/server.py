@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 import ssl
@@ -59,6 +60,16 @@ def bind(host: str, port: int) -> socket.socket:
         bound.close()
         raise
     return bound
+
+
+def bind_or_any(host: str, port: int | None, usual: int) -> socket.socket:
+    """A socket on `port`; if none is asked for, on the usual one, or on any if that is taken. Raises OSError."""
+    try:
+        return bind(host, usual if port is None else port)
+    except OSError as cause:
+        if cause.errno == errno.EADDRINUSE and port is None:
+            return bind(host, 0)
+        raise
 
 
 class HttpServer:

@@ -19,6 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from hardpoint.machinery.errors import HardpointError
 from hardpoint.machinery.signingrequests import SigningRequest, signature_problem
 from hardpoint.serving.certificates import Authority
+from hardpoint.serving.issuing import key_usage
 
 BACKDATED = timedelta(minutes=5)
 """Clocks differ; a certificate is valid a little before it was made."""
@@ -104,7 +105,7 @@ def _serial(asked: x509.Name) -> str:
 def _extensions(
     request: SigningRequest, usages: Collection[str], issuer: x509.Certificate, *, has_subject: bool
 ) -> Iterable[tuple[x509.ExtensionType, bool]]:
-    yield _key_usage(usages), True
+    yield key_usage(usages), True
     yield x509.ExtendedKeyUsage([_PURPOSES[usage] for usage in sorted(_PURPOSES) if usage in usages]), False
     yield x509.BasicConstraints(ca=False, path_length=None), True
     yield _issuer_key(issuer), False
@@ -126,17 +127,3 @@ def _issuer_key(issuer: x509.Certificate) -> x509.AuthorityKeyIdentifier:
         assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey | ed25519.Ed25519PublicKey), "it signs"
         return x509.AuthorityKeyIdentifier.from_issuer_public_key(key)
     return x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(known)
-
-
-def _key_usage(usages: Collection[str]) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature="digital signature" in usages,
-        key_encipherment="key encipherment" in usages,
-        content_commitment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=False,
-        crl_sign=False,
-        encipher_only=False,
-        decipher_only=False,
-    )

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from hardpoint.machinery.apply import fieldsets
-from hardpoint.machinery.apply.removing import extract, remove
+from hardpoint.machinery.apply.removing import remove
 from tests.machinery.apply.kinds import THING, thing
 
 Json = dict[str, Any]
@@ -52,18 +51,3 @@ def test_items_go_one_by_one(fields: Json, changed: Json) -> None:
     live = thing(FULL)
     assert remove(THING, live, {"f:spec": fields}) == thing({**FULL, **changed})
     assert live == thing(FULL)
-
-
-@pytest.mark.parametrize(
-    ("fields", "spec"),
-    [
-        ({"f:size": {}}, {"size": 1}),
-        ({"f:raw": {}, "f:opts": {}}, {"raw": [1], "opts": {"x": "1"}}),
-        ({"f:more": {"f:a": {}}}, {"more": {"a": "1"}}),
-        ({"f:tags": {'v:"b"': {}}}, {"tags": ["b"]}),
-        ({"f:parts": {P: {".": {}, "f:name": {}}}}, {"parts": [{"name": "p"}]}),
-        ({"f:nothing": {}}, {}),
-    ],
-)
-def test_extraction_leaves_nothing_else(fields: Json, spec: Json) -> None:
-    assert extract(THING, thing(FULL), {"f:spec": fieldsets.parse(fields)}) == {"spec": spec}

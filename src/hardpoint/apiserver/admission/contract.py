@@ -1,6 +1,6 @@
 """What an admission plugin is: it may change an object before validation, and may refuse it after.
 
-In-tree plugins are a file each in this folder, in the order kube-apiserver runs them; see `admission/__init__.py`.
+In-tree plugins are a file each in this folder, in the order kube-apiserver runs them; see `plugins.py`.
 """
 
 from __future__ import annotations

@@ -22,13 +22,6 @@ class Conflicts(Exception):
         self.fields = fields
         self._managed = managed
 
-    @property
-    def all_fields(self) -> FieldSet:
-        whole: FieldSet = {}
-        for fields in self.fields.values():
-            whole = fieldsets.union(whole, fields)
-        return whole
-
     def besides(self, allowed: FieldSet) -> Conflicts:
         """Those that are not about allowed fields."""
         left = {identity: fieldsets.difference(fields, allowed) for identity, fields in self.fields.items()}

@@ -51,35 +51,3 @@ def _remaining_list(kind: ListType, value: list[Any], fields: FieldSet) -> list[
         elif not is_member(node):
             left.append(_remaining(kind.element, each, node))
     return left or None
-
-
-def extract(kind: Type, value: Json, fields: FieldSet) -> Json:
-    """The object with these fields and nothing else. The object is not changed."""
-    assert kind.map is not None, "an object is a map"
-    return _extracted_map(kind.map, value, fields)
-
-
-def _extracted(kind: Type, value: Any, fields: FieldSet) -> Any:
-    if value.__class__ is dict and value and kind.map is not None and not kind.map.is_atomic:
-        return _extracted_map(kind.map, value, fields)
-    if value.__class__ is list and value and kind.list is not None and not kind.list.is_atomic:
-        return _extracted_list(kind.list, value, fields)
-    return value
-
-
-def _extracted_map(kind: MapType, value: Json, fields: FieldSet) -> Json:
-    found = {}
-    for name, each in value.items():
-        node = fields.get(f"f:{name}")
-        if node is not None:
-            found[name] = _extracted(kind.child(name), each, node)
-    return found
-
-
-def _extracted_list(kind: ListType, value: list[Any], fields: FieldSet) -> list[Any]:
-    found = []
-    for each in value:
-        node = fields.get(items.element_of(kind, each))
-        if node is not None:
-            found.append(_extracted(kind.element, each, node) if node else each)
-    return found

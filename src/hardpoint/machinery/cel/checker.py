@@ -333,11 +333,11 @@ def _qualified(node: Node) -> str | None:
 def _objects(types: Any) -> dict[str, Type]:
     """All object types that are in these types, by name."""
     found: dict[str, Type] = {}
-    todo = list(types)
-    while todo:
-        type = todo.pop()
-        todo += type.parameters
+    unseen = list(types)
+    while unseen:
+        type = unseen.pop()
+        unseen += type.parameters
         if type.kind is Kind.OBJECT and type.name not in found:
             found[type.name] = type
-            todo += [field for _, field in type.fields]
+            unseen += [field for _, field in type.fields]
     return found

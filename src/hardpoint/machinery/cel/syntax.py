@@ -149,8 +149,8 @@ def children(node: Node) -> list[Node]:
 
 def descendants(node: Node) -> Iterator[tuple[Node, int]]:
     """A part and all that is in it, each with how deep it is."""
-    todo = [(node, 1)]
-    while todo:
-        part, depth = todo.pop()
+    unseen = [(node, 1)]
+    while unseen:
+        part, depth = unseen.pop()
         yield part, depth
-        todo += [(inner, depth + 1) for inner in children(part)]
+        unseen += [(inner, depth + 1) for inner in children(part)]

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import orjson
 
+from hardpoint.machinery.reviews import BadReview
 from hardpoint.runtime.promises import Broken, NotAsked, Promises, expect
 from hardpoint.runtime.webhookpromises import Caller, Json, every_review, every_webhook
 from hardpoint.seams.authentication.contract import (
     VERSIONS,
-    BadReview,
     TokenReviewSpec,
     TokenReviewStatus,
     Version,

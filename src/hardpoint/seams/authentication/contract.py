@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple, NotRequired, Protocol, TypedDict
 
+from hardpoint.machinery import reviews
 from hardpoint.machinery.messages import User
+from hardpoint.machinery.reviews import BadReview
 
 GROUP = "authentication.k8s.io"
 KIND: Final = "TokenReview"
@@ -73,10 +75,6 @@ class TokenAuthenticator(Protocol):
         ...
 
 
-class BadReview(ValueError):
-    """What came is no TokenReview; the text says which field, and never holds a value."""
-
-
 def question(review: Any) -> tuple[Version, str, tuple[str, ...]]:
     """The version, the token and the audiences of a review that is asked. Raises BadReview."""
     version = version_of(review)
@@ -103,12 +101,7 @@ def verdict(review: Any, version: Version) -> TokenReviewStatus:
 
 def version_of(review: Any) -> Version:
     """Raises BadReview for what is no TokenReview of a version we know."""
-    if not isinstance(review, dict) or review.get("kind") != KIND:
-        raise BadReview(f"kind must be {KIND}")
-    group, _, version = str(review.get("apiVersion")).rpartition("/")
-    if group != GROUP or version not in VERSIONS:
-        raise BadReview(f"apiVersion must be {' or '.join(f'{GROUP}/{known}' for known in VERSIONS)}")
-    return version  # type: ignore[return-value]  # it is one of VERSIONS
+    return reviews.version_of(review, GROUP, KIND, VERSIONS)  # type: ignore[return-value]  # it is one of VERSIONS
 
 
 def user_of(status: Any) -> User:

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, TypeAlias
 
 from hardpoint.machinery import errors
 from hardpoint.machinery.messages import User
+from hardpoint.machinery.reviews import BadReview
 from hardpoint.runtime.authored import Authored, AuthorFailed
 from hardpoint.seams.authentication.contract import (
-    BadReview,
     Identified,
     TokenReviewStatus,
     question,

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from hardpoint.client.webhook import USUAL_WAITS, Waits, Webhook
 from hardpoint.machinery.errors import GuestError
 from hardpoint.machinery.expiring import Expiring
+from hardpoint.machinery.reviews import BadReview
 from hardpoint.seams.authentication.contract import (
-    BadReview,
     Identified,
     RefusedCredential,
     TokenAuthenticator,

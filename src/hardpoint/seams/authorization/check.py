@@ -6,13 +6,13 @@ from typing import Any
 
 import orjson
 
+from hardpoint.machinery.reviews import BadReview
 from hardpoint.runtime.promises import Broken, Promises, expect
 from hardpoint.runtime.webhookpromises import Caller, Json, every_review, every_webhook
 from hardpoint.seams.authorization.contract import (
     CONTRADICTION,
     VERSIONS,
     Allowed,
-    BadReview,
     SubjectAccessReviewSpec,
     Verdict,
     Version,

@@ -14,6 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NotRequired, Protocol, TypeAlias, TypedDict
 
+from hardpoint.machinery import reviews
+from hardpoint.machinery.reviews import BadReview
+
 GROUP = "authorization.k8s.io"
 KIND: Final = "SubjectAccessReview"
 VERSIONS = ("v1", "v1beta1")
@@ -118,10 +121,6 @@ class AccessReviewer(Protocol):
         ...
 
 
-class BadReview(ValueError):
-    """What came is no SubjectAccessReview; the text says which field."""
-
-
 _TEXTS = {
     "resourceAttributes": ("namespace", "verb", "group", "version", "resource", "subresource", "name"),
     "nonResourceAttributes": ("path", "verb"),
@@ -198,12 +197,7 @@ def verdict(review: Any, version: Version) -> Verdict:
 
 def version_of(review: Any) -> Version:
     """Raises BadReview for what is no SubjectAccessReview of a version we know."""
-    if not isinstance(review, dict) or review.get("kind") != KIND:
-        raise BadReview(f"kind must be {KIND}")
-    group, _, version = str(review.get("apiVersion")).rpartition("/")
-    if group != GROUP or version not in VERSIONS:
-        raise BadReview(f"apiVersion must be {' or '.join(f'{GROUP}/{known}' for known in VERSIONS)}")
-    return version  # type: ignore[return-value]  # it is one of VERSIONS
+    return reviews.version_of(review, GROUP, KIND, VERSIONS)  # type: ignore[return-value]  # it is one of VERSIONS
 
 
 def asked(version: Version, spec: SubjectAccessReviewSpec) -> SubjectAccessReview:

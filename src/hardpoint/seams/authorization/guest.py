@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, TypeAlias
 
 from hardpoint.machinery import errors
+from hardpoint.machinery.reviews import BadReview
 from hardpoint.machinery.views import View
 from hardpoint.runtime.authored import Authored, AuthorFailed
 from hardpoint.seams.authorization.contract import (
     Allowed,
-    BadReview,
     Denied,
     NoOpinion,
     Verdict,

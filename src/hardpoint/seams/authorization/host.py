@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from hardpoint.client.webhook import USUAL_WAITS, Waits, Webhook
 from hardpoint.machinery.errors import ContractBroken
+from hardpoint.machinery.reviews import BadReview
 from hardpoint.seams.authorization.contract import (
     AccessReviewer,
-    BadReview,
     SubjectAccessReviewSpec,
     Verdict,
     Version,
