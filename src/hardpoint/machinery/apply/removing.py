@@ -1,4 +1,4 @@
-"""Fields taken out of an object, or everything else taken out of it."""
+"""Fields taken out of an object."""
 
 from __future__ import annotations
 
