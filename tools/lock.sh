@@ -4,7 +4,7 @@ set -e
 cd "$(dirname "$0")/.."
 compile() {
   uv pip compile --quiet --upgrade pyproject.toml --universal --python-version 3.11 --generate-hashes \
-    --no-emit-index-url --no-header --extra etcd "$@"
+    --no-emit-index-url --no-header --extra etcd --extra telemetry "$@"
 }
 compile -o requirements/run.lock
 compile --group dev -o requirements/dev.lock

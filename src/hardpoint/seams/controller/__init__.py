@@ -1,0 +1,1 @@
+"""Controllers: whoever follows some objects and makes the world look like them."""
