@@ -1,5 +1,6 @@
 // Reads expressions, one JSON object a line, and answers what the CEL of Kubernetes makes of each: the text of its
-// refusal, or the type, the value or the failure, and the cost.
+// refusal, or the type, the value or the failure, and the cost; or, if asked, between what and what the cost may be,
+// where the sizes of a variable are the limits that its type is written with.
 package main
 
 import (
@@ -8,21 +9,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apimachinery/pkg/util/version"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
 )
 
 type question struct {
 	Expression string            `json:"expression"`
 	Variables  map[string]string `json:"variables"`
 	Values     json.RawMessage   `json:"values"`
+	// Root is the variable whose type knows all sizes; with it, the cost is estimated and nothing is evaluated.
+	Root string `json:"root"`
 }
 
 type answer struct {
@@ -31,6 +37,8 @@ type answer struct {
 	Value   string `json:"value,omitempty"`
 	Failure string `json:"failure,omitempty"`
 	Cost    uint64 `json:"cost"`
+	// Estimate is from the least to the most.
+	Estimate []uint64 `json:"estimate,omitempty"`
 }
 
 func main() {
@@ -89,16 +97,21 @@ func parse(text string) (*apiservercel.DeclType, string) {
 		end = len(text)
 	}
 	name, rest := text[:end], text[end:]
+	limit := int64(-1)
+	if open := strings.Index(name, "["); open >= 0 {
+		limit, _ = strconv.ParseInt(strings.TrimSuffix(name[open+1:], "]"), 10, 64)
+		name = name[:open]
+	}
 	switch name {
 	case "list":
 		item, rest := parse(rest[1:])
-		return apiservercel.NewListType(item, -1), rest[1:]
+		return apiservercel.NewListType(item, limit), rest[1:]
 	case "map":
 		key, rest := parse(rest[1:])
 		value, rest := parse(rest)
-		return apiservercel.NewMapType(key, value, -1), rest[1:]
+		return apiservercel.NewMapType(key, value, limit), rest[1:]
 	case "dyn":
-		return apiservercel.DynType, rest
+		return limited(apiservercel.DynType, limit), rest
 	case "int":
 		return apiservercel.IntType, rest
 	case "uint":
@@ -106,11 +119,15 @@ func parse(text string) (*apiservercel.DeclType, string) {
 	case "double":
 		return apiservercel.DoubleType, rest
 	case "string":
-		return apiservercel.StringType, rest
+		return limited(apiservercel.StringType, limit), rest
 	case "bool":
 		return apiservercel.BoolType, rest
 	case "bytes":
-		return apiservercel.BytesType, rest
+		return limited(apiservercel.BytesType, limit), rest
+	case "duration":
+		return apiservercel.DurationType, rest
+	case "timestamp":
+		return apiservercel.TimestampType, rest
 	}
 	fields := map[string]*apiservercel.DeclField{}
 	rest = rest[1:]
@@ -122,6 +139,46 @@ func parse(text string) (*apiservercel.DeclType, string) {
 		rest = strings.TrimLeft(left, " ,")
 	}
 	return apiservercel.NewObjectType(name, fields), rest[1:]
+}
+
+func limited(declared *apiservercel.DeclType, limit int64) *apiservercel.DeclType {
+	copied := *declared
+	copied.MaxElements = limit
+	return &copied
+}
+
+// sizes answers for paths as the rules of custom resources do: whatever they begin with, they begin at the root.
+type sizes struct {
+	root *apiservercel.DeclType
+}
+
+func (s *sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
+	if len(element.Path()) == 0 {
+		return nil
+	}
+	declared := s.root
+	for _, name := range element.Path()[1:] {
+		switch name {
+		case "@items", "@values":
+			declared = declared.ElemType
+		case "@keys":
+			declared = declared.KeyType
+		default:
+			field, ok := declared.Fields[name]
+			if !ok {
+				return nil
+			}
+			declared = field.Type
+		}
+		if declared == nil {
+			return nil
+		}
+	}
+	return &checker.SizeEstimate{Min: 0, Max: uint64(declared.MaxElements)}
+}
+
+func (s *sizes) EstimateCallCost(function, overloadID string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	return nil
 }
 
 func ask(q question) (told answer) {
@@ -136,6 +193,16 @@ func ask(q question) (told answer) {
 		return answer{Refusal: issues.String()}
 	}
 	told.Type = ast.OutputType().String()
+	if q.Root != "" {
+		declared, _ := parse(q.Variables[q.Root])
+		estimator := &library.CostEstimator{SizeEstimator: &sizes{root: declared}}
+		found, err := env.EstimateCost(ast, estimator)
+		if err != nil {
+			panic(err)
+		}
+		told.Estimate = []uint64{found.Min, found.Max}
+		return
+	}
 	program, err := env.Program(ast)
 	if err != nil {
 		told.Refusal = err.Error()

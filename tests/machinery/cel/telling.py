@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,52 +12,17 @@ from hardpoint.machinery.cel.instants import format_timestamp
 from hardpoint.machinery.cel.library.conversions import format_double
 from hardpoint.machinery.cel.types import Kind
 from hardpoint.machinery.cel.values import Duration, Optional, Timestamp, TypeValue, UInt, type_name
+from tests.machinery.cel.declared import Declared
 
 Json = dict[str, Any]
 
-_SIMPLE = {
-    "dyn": cel.DYN,
-    "int": cel.INT,
-    "uint": cel.UINT,
-    "double": cel.DOUBLE,
-    "string": cel.STRING,
-    "bool": cel.BOOL,
-    "bytes": cel.BYTES,
-}
 _HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-
-
-def read_type(text: str) -> cel.Type:
-    """A type as it is written: `list(int)`, `map(string, dyn)`, `Name{field: type}`."""
-    return _read(text)[0]
-
-
-def _read(text: str) -> tuple[cel.Type, str]:
-    match = re.match(r"[ ,]*([^(){},]*)", text)
-    assert match is not None
-    name, rest = match[1], text[match.end() :]
-    if name in _SIMPLE:
-        return _SIMPLE[name], rest
-    if name == "list":
-        item, rest = _read(rest[1:])
-        return cel.list_of(item), rest[1:]
-    if name == "map":
-        key, rest = _read(rest[1:])
-        value, rest = _read(rest)
-        return cel.map_of(key, value), rest[1:]
-    fields: dict[str, cel.Type] = {}
-    rest = rest[1:]
-    while not rest.startswith("}"):
-        field, _, rest = rest.partition(":")
-        fields[field.strip(" ,")], rest = _read(rest)
-        rest = rest.lstrip(" ,")
-    return cel.object_of(name, fields), rest[1:]
 
 
 def told(expression: str, variables: Mapping[str, str], values: Mapping[str, Any]) -> Json:
     """Why an expression is refused, or its type and its value or failure, and its cost."""
     try:
-        program = cel.compile(expression, {name: read_type(text) for name, text in variables.items()})
+        program = cel.compile(expression, {name: Declared.read(text).type for name, text in variables.items()})
     except cel.CompileError as refused:
         return {"refusal": str(refused)}
     answer: Json = {"type": _full(program.result)}

@@ -18,8 +18,8 @@ from hardpoint.apiserver.authorization.matching import compiled
 from hardpoint.machinery import cel
 from hardpoint.machinery.cel.values import INT_MAX, INT_MIN, equal
 from tests.machinery.cel.corpus import VARIABLES
+from tests.machinery.cel.declared import Declared
 from tests.machinery.cel.generating import expressions
-from tests.machinery.cel.telling import read_type
 
 PERSON = cel.object_of("Person", {"name": cel.STRING, "tags": cel.list_of(cel.STRING)})
 INTS = {"a": cel.INT, "b": cel.INT}
@@ -161,7 +161,7 @@ def test_values_of_any_shape_break_nothing(value: Any) -> None:
 
 def test_expressions_nobody_wrote_fail_as_promised() -> None:
     given_ = VARIABLES["object"]
-    types = {name: read_type(text) for name, text in given_.types.items()}
+    types = {name: Declared.read(text).type for name, text in given_.types.items()}
     evaluated = 0
     for expression in expressions(1500, seed=5):
         try:

@@ -24,6 +24,8 @@ class Program:
 
     def __init__(self, expression: str, root: Node, result: Type) -> None:
         self.expression = expression
+        self.root = root
+        """What it was made of, checked."""
         self.result = result
         """The type of its value; `dyn` if that depends on the values of its variables."""
         planner = Planner()
