@@ -41,7 +41,7 @@ from hardpoint.apiserver.index import Index
 from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.openid import OpenId
 from hardpoint.apiserver.places import place
-from hardpoint.apiserver.reader import StoreReader
+from hardpoint.apiserver.reader import FollowingReader
 from hardpoint.apiserver.registry import Registry
 from hardpoint.apiserver.traits import VIRTUAL
 from hardpoint.apiserver.walk import Walk
@@ -91,7 +91,7 @@ class ApiServer:
         self.metrics = Metrics(self._count_objects)
         self.health = Health()
         self._discovery = Discovery(self.registry, f"{host}:{port}")
-        accounts, reader = self._authentication.service_accounts, StoreReader(store)
+        accounts, reader = self._authentication.service_accounts, FollowingReader(store, self.hub)
         self._account_keys = ServiceAccountKeys(accounts)
         self._openid = OpenId(accounts, self._account_keys, f"{host}:{port}")
         own_paths = (_own_paths, self._openid.paths)
@@ -108,7 +108,7 @@ class ApiServer:
             authentication=assemble(self._authentication, self._account_keys, reader, self.hub, now),
             token_issuer=TokenIssuer(accounts, self._account_keys, self._authentication.audiences, now),
             authorization=self._authorization,
-            admission=Chain(StoreReader(store), self._authorization),
+            admission=Chain(reader, self._authorization),
             allotters={"services": ServiceAllotter(store, lambda: format_time(now()))},
             guards={f"{plural}.{RBAC}": escalation for plural in _ROLES},
             now=now,

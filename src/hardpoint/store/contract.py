@@ -107,6 +107,11 @@ class Store(Protocol):
         """The newest revision. Reads that start after this returns see at least it."""
         ...
 
+    @property
+    def acknowledged(self) -> int:
+        """The newest write that was acknowledged here: who follows the store so far has seen all of them."""
+        ...
+
     async def compact(self, revision: int) -> None:
         """Forget what was overwritten or deleted before `revision`. Live keys stay. Going back is a no-op."""
         ...

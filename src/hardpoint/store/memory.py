@@ -84,6 +84,10 @@ class MemoryStore:
         self._check_open()
         return self._feed.revision
 
+    @property
+    def acknowledged(self) -> int:
+        return self._feed.revision
+
     async def compact(self, revision: int) -> None:
         self._check_open()
         if revision > self._feed.revision:

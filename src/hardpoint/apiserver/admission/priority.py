@@ -1,20 +1,13 @@
-"""A pod's priority is the number its class stands for; nobody writes the number themselves.
-
-Which class is the default is looked up when a class is written here, and else once a second: kube-apiserver, too, knows
-it from a cache that follows the store.
-"""
+"""A pod's priority is the number its class stands for; nobody writes the number themselves."""
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Any
 
 from hardpoint.apiserver.admission.contract import Attributes, Mutates, Reader, Validates
 from hardpoint.apiserver.admission.refusals import refused
 
 Json = dict[str, Any]
-
-FRESH_SECONDS = 1.0
 
 _GROUP = "scheduling.k8s.io"
 _CLASSES = f"priorityclasses.{_GROUP}"
@@ -24,16 +17,12 @@ _NO_CLASS: Json = {"value": 0, "preemptionPolicy": "PreemptLowerPriority"}
 
 
 class Priority:
-    def __init__(self) -> None:
-        self._default: Json | None = None
-        self._fresh_until = 0.0
-
     async def mutate(self, attributes: Attributes, reader: Reader) -> None:
         if attributes.kind.resource != "pods" or attributes.subresource or attributes.object is None:
             return
         spec = attributes.object["spec"]
         if attributes.operation == "CREATE":
-            _set_priority(attributes, spec, await self._class_of(attributes, spec, reader))
+            _set_priority(attributes, spec, await _class_of(attributes, spec, reader))
         elif attributes.operation == "UPDATE":
             before = (attributes.old or {}).get("spec") or {}
             for field in ("priority", "preemptionPolicy"):
@@ -44,7 +33,6 @@ class Priority:
         """One class at most is the default."""
         if attributes.kind.resource != _CLASSES or attributes.subresource:
             return
-        self._fresh_until = 0.0
         if attributes.object is None or not attributes.object.get("globalDefault"):
             return
         default = await _default_class(reader)
@@ -54,21 +42,15 @@ class Priority:
         if attributes.operation == "CREATE" or name != attributes.object["metadata"].get("name"):
             raise refused(attributes, f"PriorityClass {name} is already marked as default. Only one default can exist")
 
-    async def _class_of(self, attributes: Attributes, spec: Json, reader: Reader) -> Json:
-        name = spec.get("priorityClassName", "")
-        if not name:
-            return await self._default_of_now(reader) or _NO_CLASS
-        found = await reader.get(_GROUP, "priorityclasses", "", name)
-        if found is None:
-            raise refused(attributes, f"no PriorityClass with name {name} was found")
-        return found
 
-    async def _default_of_now(self, reader: Reader) -> Json | None:
-        now = monotonic()
-        if now >= self._fresh_until:
-            self._default = await _default_class(reader)
-            self._fresh_until = now + FRESH_SECONDS
-        return self._default
+async def _class_of(attributes: Attributes, spec: Json, reader: Reader) -> Json:
+    name = spec.get("priorityClassName", "")
+    if not name:
+        return await _default_class(reader) or _NO_CLASS
+    found = await reader.get(_GROUP, "priorityclasses", "", name)
+    if found is None:
+        raise refused(attributes, f"no PriorityClass with name {name} was found")
+    return found
 
 
 async def _default_class(reader: Reader) -> Json | None:

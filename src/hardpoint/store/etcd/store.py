@@ -64,6 +64,7 @@ class EtcdStore:
     def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
         self._leases = Leases(endpoints)
+        self.acknowledged = 0
 
     async def get(self, key: str, *, revision: int = 0) -> KeyValue | None:
         answer = await self._range(rpc_pb2.RangeRequest(key=key.encode(), revision=revision))
@@ -149,9 +150,12 @@ class EtcdStore:
         # A create that fails says so; an update or a delete that fails says what it found.
         request = rpc_pb2.TxnRequest(compare=[compare], success=[act], failure=[look] if expected else [])
         try:
-            return await self._endpoints.write(TXN, request)
+            answer = await self._endpoints.write(TXN, request)
         except grpc.aio.AioRpcError as refusal:
             await self._refuse(refusal, 0)
+        # What refused this write is of this revision or older, and may have been written here.
+        self.acknowledged = max(self.acknowledged, answer.header.revision)
+        return answer
 
     async def _refuse(self, refusal: grpc.aio.AioRpcError, revision: int) -> NoReturn:
         """Say in the contract's words what etcd said in its own."""

@@ -121,6 +121,10 @@ class SqliteStore:
         self._check_open()
         return self._reader.newest()
 
+    @property
+    def acknowledged(self) -> int:
+        return self._feed.revision
+
     async def compact(self, revision: int) -> None:
         self._check_open()
         newest = self._reader.newest()
