@@ -25,7 +25,7 @@ from hardpoint.client.endpoint import Endpoint, from_kubeconfig
 from hardpoint.client.http import HttpTransport
 from hardpoint.client.kubeconfig import load
 from hardpoint.client.transport import BadAnswer, Interrupted, Stream, TimedOut, TransportError
-from hardpoint.machinery.errors import ConfigError, ContractBroken, Unavailable
+from hardpoint.machinery.errors import ConfigError, ContractBroken, GuestError, Unavailable
 
 Json = dict[str, Any]
 
@@ -41,6 +41,14 @@ _HEADERS = {"accept": "application/json", "content-type": "application/json"}
 
 class Busy(Unavailable):
     """It answered that asking again in a moment is worth it."""
+
+
+class Answered(Exception):
+    """The status of an answer that was no yes: the cause of the error that tells of it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +170,20 @@ class Webhook:
 
     def _check(self, answer: Stream) -> None:
         status = answer.status
-        if status in TRANSIENT_SOON or (status >= 500 and "retry-after" in answer.headers):
-            raise Busy(self.seam, self.name, f"answered {status}")
-        if status in TRANSIENT or status >= 500:
-            raise Unavailable(self.seam, self.name, f"answered {status}")
-        if 300 <= status < 400:
-            raise ContractBroken(self.seam, self.name, f"answered {status}; redirects are not followed")
-        if status >= 400:
-            raise ContractBroken(self.seam, self.name, f"answered {status}")
+        if status >= 300:
+            raise self._refusal(answer) from Answered(status)
         if answer.headers.get("content-encoding", "identity") != "identity":
             raise ContractBroken(self.seam, self.name, "compressed its answer, which nobody asked for")
+
+    def _refusal(self, answer: Stream) -> GuestError:
+        status = answer.status
+        if status in TRANSIENT_SOON or (status >= 500 and "retry-after" in answer.headers):
+            return Busy(self.seam, self.name, f"answered {status}")
+        if status in TRANSIENT or status >= 500:
+            return Unavailable(self.seam, self.name, f"answered {status}")
+        if status < 400:
+            return ContractBroken(self.seam, self.name, f"answered {status}; redirects are not followed")
+        return ContractBroken(self.seam, self.name, f"answered {status}")
 
     async def _whole(self, answer: Stream) -> bytes:
         content = bytearray()
