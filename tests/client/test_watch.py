@@ -43,6 +43,7 @@ class Toy:
     lives: list[tuple[int, Fault]] = field(default_factory=list)
     streams: Literal["yes", "refused", "ignored"] = "yes"
     unseen_acts: list[int] = field(default_factory=list)
+    expiries: list[bool] = field(default_factory=list)
     where: str = "toys"
     revision: int = 1
     floor: int = 0
@@ -71,8 +72,17 @@ class Toy:
             self.objects[name] = after
             self.history.append((self.revision, Event("MODIFIED" if before else "ADDED", after)))
 
-    async def read_all(self) -> Json:
+    async def pages(self) -> AsyncGenerator[Json, None]:
+        """Pages of two, and now and then a moment that is forgotten between them."""
         self.lists += 1
+        whole = await self.read_whole()
+        for start in range(0, max(len(whole["items"]), 1), 2):
+            if start and self.expiries and self.expiries.pop():
+                raise errors.expired("the continue token is too old")
+            more = {"continue": "more"} if start + 2 < len(whole["items"]) else {}
+            yield {"metadata": whole["metadata"] | more, "items": whole["items"][start : start + 2]}
+
+    async def read_whole(self) -> Json:
         return {"metadata": {"resourceVersion": str(self.revision)}, "items": list(self.objects.values())}
 
     @asynccontextmanager
@@ -133,11 +143,15 @@ streams = st.sampled_from(["yes", "refused", "ignored"])
 
 
 @settings(max_examples=300, deadline=None)
-@given(acts_and_compactions, lives, streams, st.lists(st.integers(0, 6), max_size=12))
+@given(acts_and_compactions, lives, streams, st.lists(st.integers(0, 6), max_size=12), st.lists(st.booleans()))
 async def test_what_is_told_always_adds_up(
-    happens: list[Act], cuts: list[tuple[int, Fault]], stream: Literal["yes", "refused", "ignored"], unseen: list[int]
+    happens: list[Act],
+    cuts: list[tuple[int, Fault]],
+    stream: Literal["yes", "refused", "ignored"],
+    unseen: list[int],
+    expiries: list[bool],
 ) -> None:
-    toy = Toy(list(happens), list(cuts), stream, list(unseen))
+    toy = Toy(list(happens), list(cuts), stream, list(unseen), list(expiries))
     reader = Reader()
     await read_all(reader, follow(toy, quick()))
     assert reader.objects == toy.objects
@@ -251,14 +265,14 @@ async def test_a_hopeless_answer_is_raised_at_first_and_waited_out_later(code: i
     listing.react_to(ApiError(422, "", ""), 0)
     assert listing.state is State.LISTING
     assert listing.react_to(refused, 0).name == "RAISE"
-    listing.take_in_list({"metadata": {"resourceVersion": "5"}, "items": []})
+    list(listing.take_in_page({"metadata": {"resourceVersion": "5"}, "items": []}))
     assert listing.react_to(refused, 0).name == "ASK_LATER"
     assert listing.state is State.WATCHING
 
 
 async def test_a_watch_the_server_keeps_failing_is_started_over() -> None:
     picture = Picture()
-    picture.take_in_list({"metadata": {"resourceVersion": "5"}, "items": []})
+    list(picture.take_in_page({"metadata": {"resourceVersion": "5"}, "items": []}))
     for failures in range(5):
         picture.react_to(errors.internal_error("etcd is away"), failures)
         assert picture.state is State.WATCHING
@@ -270,7 +284,7 @@ async def test_a_watch_the_server_keeps_failing_is_started_over() -> None:
 
 async def test_a_version_from_the_future_is_forgotten_too() -> None:
     picture = Picture()
-    picture.take_in_list({"metadata": {"resourceVersion": "5"}, "items": []})
+    list(picture.take_in_page({"metadata": {"resourceVersion": "5"}, "items": []}))
     assert picture.react_to(errors.version_too_large(5, 3), 0).name == "ASK_NOW"
     assert picture.state is State.STREAMING
 

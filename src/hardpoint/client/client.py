@@ -32,6 +32,7 @@ from hardpoint.client.options import (
     selectors,
     write_query,
 )
+from hardpoint.client.picture import Picture
 from hardpoint.client.resources import Resource
 from hardpoint.client.retries import Retrying
 from hardpoint.client.transport import Answer, Transport
@@ -147,10 +148,19 @@ class Client:
         return await self._ask("POST", path, write_query(options), body)
 
     async def update(
-        self, body: Json, *, subresource: str = "", namespace: str | None = None, **options: Unpack[WriteOptions]
+        self,
+        body: Json,
+        *,
+        resource: Resource | None = None,
+        subresource: str = "",
+        namespace: str | None = None,
+        **options: Unpack[WriteOptions],
     ) -> Json:
-        """Replace an object. Its resourceVersion, if it has one, must still be the newest: else a Conflict."""
-        path = await self._path_of(body, namespace, subresource)
+        """Replace an object. Its resourceVersion, if it has one, must still be the newest: else a Conflict.
+
+        Its resource is found by its kind, or given by whoever knows it.
+        """
+        path = await self._path_of(body, namespace, subresource, resource)
         return await self._ask("PUT", path, write_query(options), body)
 
     async def replace_status(
@@ -255,23 +265,29 @@ class Client:
             yield events
 
     def list_then_watch(
-        self, resource: str | Resource, *, metadata_only: bool = False, **selection: Unpack[Selection]
+        self,
+        resource: str | Resource,
+        *,
+        metadata_only: bool = False,
+        picture: Picture | None = None,
+        **selection: Unpack[Selection],
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
         """Everything there is as ADDED, then SYNCED, then every change, until the context is left.
 
         Each event comes once and in order, whatever happens to connections and servers: what was missed is found out
-        by comparing, told as ADDED, MODIFIED and DELETED, and followed by another SYNCED. Raises ApiError only for
-        refusals that will not change by asking again, before the first SYNCED. With `metadata_only` each object is a
-        PartialObjectMetadata.
+        by comparing, told as ADDED, MODIFIED and DELETED, and followed by another SYNCED; of what went unnoticed only
+        the identity is told. Raises ApiError only for refusals that will not change by asking again, before the first
+        SYNCED. With `metadata_only` each object is a PartialObjectMetadata. Who keeps a `picture` can go on from there
+        the next time.
         """
-        return self._list_then_watch(resource, selection, metadata_only=metadata_only)
+        return self._list_then_watch(resource, selection, picture, metadata_only=metadata_only)
 
     @asynccontextmanager
     async def _list_then_watch(
-        self, resource: str | Resource, selection: Selection, *, metadata_only: bool
+        self, resource: str | Resource, selection: Selection, picture: Picture | None, *, metadata_only: bool
     ) -> AsyncIterator[AsyncIterator[Event]]:
         collection = await self._collection(resource, selection, PAGE_SIZE, metadata_only=metadata_only)
-        async with aclosing(follow(collection, self._pace)) as events:
+        async with aclosing(follow(collection, self._pace, picture)) as events:
             yield events
 
     async def raw(
@@ -311,9 +327,11 @@ class Client:
             raise bad_request(f"{meant.plural}: a name is required")
         return meant.path(self._namespace(meant, namespace), name, subresource)
 
-    async def _path_of(self, body: Json, namespace: str | None, subresource: str) -> str:
+    async def _path_of(
+        self, body: Json, namespace: str | None, subresource: str, resource: Resource | None = None
+    ) -> str:
         """The path of the object that `body` is."""
-        meant = await self.resource(_kind_of(body))
+        meant = resource or await self.resource(_kind_of(body))
         name = (body.get("metadata") or {}).get("name", "")
         if not name:
             raise bad_request(f"{meant.kind}: metadata.name is required")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
@@ -64,14 +64,18 @@ class Collection:
         except ApiError as refused:
             if refused.code != 410 or listed is None:
                 raise
-            listed = await self._page({})
+            listed = await self.read_whole()
         assert listed is not None
         # What remains to be asked for is nothing.
         for key in ("continue", "remainingItemCount"):
             listed["metadata"].pop(key, None)
         return listed
 
-    async def pages(self) -> AsyncIterator[Json]:
+    async def read_whole(self) -> Json:
+        """All of it in one answer, however large."""
+        return await self._page({})
+
+    async def pages(self) -> AsyncGenerator[Json, None]:
         """The List in pieces, all of the same moment. Raises ApiError 410 if the server forgets that moment."""
         limit = {"limit": str(self._page_size)} if self._page_size else {}
         page = await self._page(limit)

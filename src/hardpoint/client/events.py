@@ -17,6 +17,8 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "SYNCED"]
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 # Objects have at most 3 MiB when they are sent; escapes may double that, and something follows.
 LINE_BYTES_MAX = 16 * 1024 * 1024
+# So many are decoded at a time: few enough for a moment, and not all of a long list in memory at once.
+BATCH_MAX = 100
 
 
 class Event(NamedTuple):
@@ -28,6 +30,8 @@ class Event(NamedTuple):
 
     type: EventType
     object: Json
+    is_missed: bool = False
+    """A deletion that was found out by comparing, so that `object` holds no more than the identity of what is gone."""
 
     @property
     def resource_version(self) -> str:
@@ -75,6 +79,9 @@ async def read_events(stream: Stream, where: str) -> AsyncGenerator[list[Event],
                     yield batch
                 raise event
             batch.append(event)
+            if len(batch) == BATCH_MAX:
+                yield batch
+                batch = []
         if batch:
             yield batch
 
@@ -97,4 +104,6 @@ def _event(line: bytes, where: str) -> Event | ApiError:
 def is_object(found: Any) -> bool:
     """Whether it is what every reader of a collection relies on: an object with a name."""
     metadata = found.get("metadata") if isinstance(found, dict) else None
-    return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        return False
+    return isinstance(metadata.get("namespace", ""), str)

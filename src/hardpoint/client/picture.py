@@ -10,13 +10,16 @@ A state machine without I/O, so that every cut and every order can be tried in a
       │ events ended      │    (410)    │               │ is complete
       └────────────────► WATCHING ──────┘ ◄─────────────┘
 
-Forgotten leads back to STREAMING, or to LISTING once a server has shown that it does not do streaming lists.
+Forgotten leads back to STREAMING, or to LISTING once a server has shown that it does not do streaming lists. Of each
+object only its identity is remembered: the objects themselves are kept, or not, by whoever follows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
-from typing import Any
+from sys import intern
+from typing import Any, NamedTuple
 
 from hardpoint.client.events import Event
 from hardpoint.client.transport import Closed, TransportError
@@ -52,19 +55,31 @@ class Silence(TransportError):
     """A watch said nothing for so long that it is taken for dead."""
 
 
+class Identity(NamedTuple):
+    """Which object it is, and in which version."""
+
+    uid: str
+    resource_version: str
+
+
 class Picture:
     """What is known, and the changes that lead from one knowledge to the next.
 
     Whatever the server repeats, skips or forgets, the changes that come out are a history: an object is added once,
-    modified only to another version, deleted once, and at each SYNCED they add up to the server's state.
+    modified only to another version, deleted once, and at each SYNCED they add up to the server's state. A change
+    counts as told once it was handed out, and its resource version as reached once the next is asked for: whoever is
+    interrupted between two changes may go on with the same picture later, and misses and repeats nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, tells_bookmarks: bool = False) -> None:
+        """With `tells_bookmarks` the changes include the BOOKMARKs of a watch that is up to date."""
         self.state = State.STREAMING
         self.resource_version = ""
         self.has_synced = False
+        self._tells_bookmarks = tells_bookmarks
         self._can_stream = True
-        self._known: dict[Key, Json] = {}
+        self._type: Json = {}
+        self._known: dict[Key, Identity] = {}
         self._seen: set[Key] = set()
 
     def query(self) -> dict[str, str]:
@@ -74,27 +89,33 @@ class Picture:
             return {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         return {"resourceVersion": self.resource_version}
 
-    def take_in(self, event: Event) -> list[Event]:
+    def take_in(self, event: Event) -> Iterator[Event]:
         """The changes that one event of the watch stands for."""
         if event.type == "BOOKMARK":
-            return self._bookmark(event)
+            yield from self._bookmark(event)
+            return
+        key = _key(event.object)
+        if event.type != "DELETED":
+            if self.state is not State.WATCHING:
+                self._seen.add(key)
+            yield from self._put(key, event)
+        elif self._known.pop(key, None) is not None:
+            yield event
         if self.state is State.WATCHING:
             self.resource_version = event.resource_version
-        key = _key(event.object)
-        if event.type == "DELETED":
-            return [event] if self._known.pop(key, None) is not None else []
-        self._note_seen(key)
-        return self._put(key, event.object)
 
-    def take_in_list(self, listed: Json) -> list[Event]:
-        """The changes that lead to a complete list."""
+    def begin_list(self) -> None:
+        """A list begins, of which nothing has been seen."""
         self._seen = set()
-        changes: list[Event] = []
-        for item in listed["items"]:
+
+    def take_in_page(self, page: Json) -> Iterator[Event]:
+        """The changes that lead to what a page of a list holds; after the last page, those that complete it."""
+        for item in page["items"]:
             key = _key(item)
             self._seen.add(key)
-            changes += self._put(key, item)
-        return changes + self._synced(listed["metadata"].get("resourceVersion", ""))
+            yield from self._put(key, Event("MODIFIED", item))
+        if not page["metadata"].get("continue"):
+            yield from self._synced(page["metadata"].get("resourceVersion", ""))
 
     def react_to(self, failure: ApiError | TransportError, failures: int) -> Reaction:
         """Decide what comes after a failure, when `failures` others in a row came before it."""
@@ -123,40 +144,49 @@ class Picture:
         self._can_stream = False
         self.state = State.LISTING
 
-    def _bookmark(self, event: Event) -> list[Event]:
+    def _bookmark(self, event: Event) -> Iterator[Event]:
         if event.ends_initial_events and self.state is State.STREAMING:
-            return self._synced(event.resource_version)
-        if self.state is State.WATCHING:
+            yield from self._synced(event.resource_version)
+        elif self.state is State.WATCHING:
             self.resource_version = event.resource_version
+            if self._tells_bookmarks:
+                yield event
         else:
             # An ordinary bookmark before the end of the initial events: this server does not announce that end.
             self._give_up_streaming()
-        return []
 
-    def _note_seen(self, key: Key) -> None:
-        if self.state is not State.WATCHING:
-            self._seen.add(key)
-
-    def _put(self, key: Key, found: Json) -> list[Event]:
+    def _put(self, key: Key, event: Event) -> Iterator[Event]:
+        """The changes to an object that is there."""
+        metadata = event.object["metadata"]
+        now = Identity(metadata.get("uid", ""), metadata.get("resourceVersion", ""))
         before = self._known.get(key)
-        self._known[key] = found
+        if before is not None and before.uid != now.uid:
+            del self._known[key]
+            yield self._missed(key, before)
+            before = None
         if before is None:
-            return [Event("ADDED", found)]
-        old, new = before["metadata"], found["metadata"]
-        if old.get("uid") != new.get("uid"):
-            return [Event("DELETED", before), Event("ADDED", found)]
-        if old.get("resourceVersion") == new.get("resourceVersion"):
-            return []
-        return [Event("MODIFIED", found)]
+            self._known[key] = now
+            self._type = self._type or _type(event.object)
+            yield event if event.type == "ADDED" else Event("ADDED", event.object)
+        elif before.resource_version != now.resource_version:
+            self._known[key] = now
+            yield event if event.type == "MODIFIED" else Event("MODIFIED", event.object)
 
-    def _synced(self, resource_version: str) -> list[Event]:
-        gone = sorted(self._known.keys() - self._seen)
-        changes = [Event("DELETED", self._known.pop(key)) for key in gone]
+    def _synced(self, resource_version: str) -> Iterator[Event]:
+        for key in sorted(self._known.keys() - self._seen):
+            yield self._missed(key, self._known.pop(key))
         self._seen = set()
         self.resource_version = resource_version
         self.state = State.WATCHING
         self.has_synced = True
-        return [*changes, Event("SYNCED", {"metadata": {"resourceVersion": resource_version}})]
+        yield Event("SYNCED", {"metadata": {"resourceVersion": resource_version}})
+
+    def _missed(self, key: Key, known: Identity) -> Event:
+        """The end of an object, found out by comparing."""
+        namespace, name = key
+        metadata = {"name": name, "namespace": namespace, "uid": known.uid, "resourceVersion": known.resource_version}
+        said = {field: value for field, value in metadata.items() if value}
+        return Event("DELETED", {**self._type, "metadata": said}, is_missed=True)
 
 
 def is_forgotten(refused: ApiError) -> bool:
@@ -169,6 +199,11 @@ def is_forgotten(refused: ApiError) -> bool:
     return any(isinstance(cause, dict) and cause.get("reason") == "ResourceVersionTooLarge" for cause in causes)
 
 
+def _type(found: Json) -> Json:
+    return {name: found[name] for name in ("apiVersion", "kind") if name in found}
+
+
 def _key(found: Json) -> Key:
     metadata = found["metadata"]
-    return metadata.get("namespace", ""), metadata["name"]
+    # Many objects share a namespace, and each comes with its own copy of the text.
+    return intern(metadata.get("namespace", "")), metadata["name"]

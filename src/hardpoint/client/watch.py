@@ -36,8 +36,12 @@ class Collection(Protocol):
         """What to call it in logs and errors."""
         ...
 
-    async def read_all(self) -> Json:
-        """All of it, as one List object."""
+    def pages(self) -> AsyncGenerator[Json, None]:
+        """All of it, as Lists of the same moment. Raises ApiError 410 if the server forgets that moment."""
+        ...
+
+    async def read_whole(self) -> Json:
+        """All of it, as one List."""
         ...
 
     def watch(self, query: Mapping[str, str]) -> AbstractAsyncContextManager[AsyncIterator[list[Event]]]:
@@ -60,31 +64,23 @@ class Pace:
     now: Callable[[], float] = time.monotonic
 
 
-async def follow(collection: Collection, pace: Pace) -> AsyncGenerator[Event, None]:
+async def follow(collection: Collection, pace: Pace, picture: Picture | None = None) -> AsyncGenerator[Event, None]:
     """Everything there is, then every change, for ever. SYNCED says when the picture is complete.
 
     What was missed in between comes as the difference. Raises ApiError only for answers that asking again will not
     change, and only before the first SYNCED; later ones are waited out. Raises Closed once the transport is closed.
+    Given a `picture` that was begun before, it goes on from there.
     """
-    picture, backoff = Picture(), Backoff(pace.random)
-
-    def patience() -> float:
-        return pace.streaming_pause_seconds_max if picture.state is State.STREAMING else pace.idle_seconds_max
-
+    picture, backoff = picture or Picture(), Backoff(pace.random)
     while True:
         try:
             if picture.state is State.LISTING:
-                for change in picture.take_in_list(await collection.read_all()):
+                async with aclosing(_listed(collection, picture)) as changes:
+                    async for change in changes:
+                        yield change
+            async with aclosing(_watched(collection, picture, pace, backoff)) as changes:
+                async for change in changes:
                     yield change
-            async with aclosing(_one_watch(collection, picture.query(), pace, patience)) as batches:
-                async for batch in batches:
-                    if picture.state is State.WATCHING:
-                        backoff.reset()
-                    for event in batch:
-                        for change in picture.take_in(event):
-                            yield change
-                    if picture.state is State.LISTING:
-                        break
         except (ApiError, TransportError) as failure:
             reaction = picture.react_to(failure, backoff.failures)
             if reaction is Reaction.RAISE:
@@ -92,6 +88,44 @@ async def follow(collection: Collection, pace: Pace) -> AsyncGenerator[Event, No
             wait_seconds = backoff.next_seconds()
             if reaction is Reaction.ASK_LATER:
                 await _wait(collection, failure, wait_seconds, pace)
+
+
+async def _listed(collection: Collection, picture: Picture) -> AsyncGenerator[Event, None]:
+    """The changes that lead to a list. When its pages expire under way it is asked for as a whole."""
+    picture.begin_list()
+    is_under_way = False
+    async with aclosing(collection.pages()) as pages:
+        try:
+            async for page in pages:
+                is_under_way = True
+                for change in picture.take_in_page(page):
+                    yield change
+            return
+        except ApiError as refused:
+            if refused.code != 410 or not is_under_way:
+                raise
+    picture.begin_list()
+    for change in picture.take_in_page(await collection.read_whole()):
+        yield change
+
+
+async def _watched(
+    collection: Collection, picture: Picture, pace: Pace, backoff: Backoff
+) -> AsyncGenerator[Event, None]:
+    """The changes that one watch tells of, until it ends or turns out to be no use."""
+
+    def patience() -> float:
+        return pace.streaming_pause_seconds_max if picture.state is State.STREAMING else pace.idle_seconds_max
+
+    async with aclosing(_one_watch(collection, picture.query(), pace, patience)) as batches:
+        async for batch in batches:
+            if picture.state is State.WATCHING:
+                backoff.reset()
+            for event in batch:
+                for change in picture.take_in(event):
+                    yield change
+            if picture.state is State.LISTING:
+                return
 
 
 async def watch_from(collection: Collection, resource_version: str, pace: Pace) -> AsyncGenerator[Event, None]:
