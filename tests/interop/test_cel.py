@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interop.record_cel import Json, answers
+from hardpoint.machinery import cel
+from tests.interop.record_cel import Json, answers, estimated
+from tests.machinery.cel import estimates
 from tests.machinery.cel.corpus import VARIABLES, cases
+from tests.machinery.cel.declared import Declared
 from tests.machinery.cel.generating import expressions
 from tests.machinery.cel.telling import told
 
@@ -32,6 +35,33 @@ def test_expressions_nobody_wrote() -> None:
     # Of a part that fails, while another part decides, cel-go and we evaluate different amounts.
     dearer = [each for each in compared if each[1].get("cost") != each[2].get("cost")]
     assert len(dearer) <= COUNT * 0.005, dearer
+
+
+def test_the_recorded_estimates_are_cel_gos() -> None:
+    known = estimates.cases()
+    assert [[case.cost_min, case.cost_max] for case in known] == estimated(
+        (case.expression, case.schema) for case in known
+    )
+
+
+def test_estimates_of_expressions_nobody_wrote() -> None:
+    schema = estimates.SCHEMAS["object"]
+    declared = Declared.read(schema.type)
+    made = expressions(COUNT, seed=38)
+    differing, compared = [], 0
+    for expression, said in zip(made, estimated((each, schema) for each in made), strict=True):
+        if said is None:
+            continue
+        compared += 1
+        try:
+            program = cel.compile(expression, {"o": declared.type})
+        except cel.CompileError:
+            # cel-go estimates what fails as soon as it is made ready.
+            continue
+        if list(found := cel.estimate(program, declared.size)) != said:
+            differing.append((expression, found, said))
+    assert differing == []
+    assert compared > COUNT // 2
 
 
 def _is_failure_of_theirs(answer: Json) -> bool:

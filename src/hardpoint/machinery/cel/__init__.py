@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from hardpoint.machinery.cel.costs import MATCH_CONDITIONS_MAX, PER_CALL_MAX
 from hardpoint.machinery.cel.errors import CompileError, CostExceeded, EvaluationError, Interrupted, WrongResult
-from hardpoint.machinery.cel.estimates import Path, Sizes, estimate
+from hardpoint.machinery.cel.estimates import Sizes, estimate
 from hardpoint.machinery.cel.program import Program, compile
 from hardpoint.machinery.cel.ranges import UNBOUNDED
 from hardpoint.machinery.cel.ranges import Range as CostRange
 from hardpoint.machinery.cel.ranges import Range as SizeRange
+from hardpoint.machinery.cel.trails import Path
 from hardpoint.machinery.cel.types import (
     BOOL,
     BYTES,

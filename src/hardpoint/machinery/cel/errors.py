@@ -49,6 +49,9 @@ class BadConstant(CompileError):
 class EvaluationError(HardpointError):
     """An expression that has no value for these variables."""
 
+    cost = 0
+    """What finding that out did cost."""
+
 
 class Cancelled(EvaluationError):
     """An expression that was stopped. No part of it can hide that, as `||` hides other failures."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hardpoint.machinery.cel.costs import LIST, MAP, OBJECT
-from hardpoint.machinery.cel.folds import Fold, spelled_out
+from hardpoint.machinery.cel.folds import ACCUMULATOR, Fold, spelled_out
 from hardpoint.machinery.cel.library.estimates import Operand, estimated
 from hardpoint.machinery.cel.program import Program
 from hardpoint.machinery.cel.ranges import NEVER, NOTHING, ONE, UNKNOWN, Range, exactly
@@ -28,12 +28,10 @@ from hardpoint.machinery.cel.syntax import (
     Node,
     ObjectOf,
     Select,
-    children,
 )
+from hardpoint.machinery.cel.trails import NOWHERE, Path, Trail
 from hardpoint.machinery.cel.types import BOOL, DOUBLE, INT, UINT, Kind, Type
 
-Path = tuple[str, ...]
-"""A variable, then names of fields, `@items` of a list, `@indices`, `@keys` and `@values` of a map."""
 Sizes = Callable[[Path], Range | None]
 _SCALARS = (BOOL, INT, UINT, DOUBLE)
 
@@ -60,7 +58,7 @@ class _Entries(NamedTuple):
 class _Local:
     """A variable of a loop or a binding."""
 
-    path: Path
+    trail: Trail
     size: Range | None
     entries: _Entries | None = None
 
@@ -69,7 +67,7 @@ class _Estimator:
     def __init__(self, sizes: Sizes) -> None:
         self._ask = sizes
         self._locals: dict[str, _Local] = {}
-        self._paths: dict[int, Path] = {}
+        self._trails: dict[int, Trail] = {}
         self._sizes: dict[int, Range] = {}
         self._entries: dict[int, _Entries] = {}
         self._folds: list[Fold] = []
@@ -78,7 +76,8 @@ class _Estimator:
     def cost(self, node: Node) -> Range:
         match node:
             case Ident():
-                self._paths[id(node)] = self._path(node) or (node.name,)
+                local = self._locals.get(node.name)
+                self._trails[id(node)] = Trail([node.name], 1) if local is None else local.trail
                 return ONE
             case Select():
                 return self._select(node)
@@ -104,33 +103,33 @@ class _Estimator:
 
     def _select(self, node: Select) -> Range:
         if node.value is not None:
-            self._paths[id(node)] = (node.value.name,)
+            self._trails[id(node)] = Trail([node.value.name], 1)
             return ONE
         below = self.cost(node.operand)
         if node.is_test:
             return below
-        self._paths[id(node)] = (*self._path(node.operand), node.field)
+        self._trails[id(node)] = self._trail(node.operand).then(node.field)
         return below.plus(ONE) if node.operand.type.kind in (Kind.MAP, Kind.OBJECT) else below
 
     def _list(self, node: ListOf) -> Range:
-        total = self._sum(node.items)
-        self._entries[id(node)] = _Entries(Kind.LIST, ONE, self._widest(node.items))
-        return total.plus(exactly(LIST))
+        total, widest = exactly(LIST), NEVER if node.items else NOTHING
+        for item in node.items:
+            total = total.plus(self.cost(item))
+            widest = widest.union(self._size_or_unknown(item))
+        self._entries[id(node)] = _Entries(Kind.LIST, ONE, widest)
+        return total
 
     def _map(self, node: MapOf) -> Range:
-        total = self._sum(children(node))
-        keys, values = [entry.key for entry in node.entries], [entry.value for entry in node.entries]
-        self._entries[id(node)] = _Entries(Kind.MAP, self._widest(keys), self._widest(values))
-        return total.plus(exactly(MAP))
-
-    def _widest(self, nodes: Sequence[Node]) -> Range:
-        widest = NEVER if nodes else NOTHING
-        for node in nodes:
-            widest = widest.union(self._size_or_unknown(node))
-        return widest
+        total, keys, values = exactly(MAP), *[NEVER if node.entries else NOTHING] * 2
+        for entry in node.entries:
+            total = total.plus(self.cost(entry.key)).plus(self.cost(entry.value))
+            keys = keys.union(self._size_or_unknown(entry.key))
+            values = values.union(self._size_or_unknown(entry.value))
+        self._entries[id(node)] = _Entries(Kind.MAP, keys, values)
+        return total
 
     def _call(self, node: Call) -> Range:
-        costs = [self.cost(operand) for operand in node.operands]
+        costs, sizes = self._operands(node)
         match node.function:
             case "dyn":
                 self._become(node, node.arguments[0])
@@ -138,15 +137,25 @@ class _Estimator:
             case "_&&_" | "_||_":
                 return Range(costs[0].min, _total(costs).max)
             case "_?_:_":
-                return self._conditional(node, costs)
+                return self._conditional(node, costs, sizes)
         if node.function == "_+_":
             self._join_entries(node, node.arguments)
-        return _total(costs).plus(self._function(node))
+        return _total(costs).plus(self._function(node, sizes))
 
-    def _conditional(self, node: Call, costs: Sequence[Range]) -> Range:
-        chosen = node.arguments[1:]
-        self._join_entries(node, chosen)
-        self._sizes[id(node)] = self._widest(chosen)
+    def _operands(self, node: Call) -> tuple[list[Range], list[Range | None]]:
+        """Their costs and their sizes, each as it is known once all before it were looked at: the target comes last."""
+        costs, sizes = [], []
+        for operand in node.arguments if node.target is None else (*node.arguments, node.target):
+            costs.append(self.cost(operand))
+            sizes.append(self._size(operand))
+        if node.target is not None:
+            costs, sizes = [costs[-1], *costs[:-1]], [sizes[-1], *sizes[:-1]]
+        return costs, sizes
+
+    def _conditional(self, node: Call, costs: Sequence[Range], sizes: Sequence[Range | None]) -> Range:
+        self._join_entries(node, node.arguments[1:])
+        chosen = [UNKNOWN if size is None else size for size in sizes[1:]]
+        self._sizes[id(node)] = chosen[0].union(chosen[1])
         return costs[0].plus(costs[1].union(costs[2]))
 
     def _join_entries(self, node: Node, parts: Sequence[Node]) -> None:
@@ -155,11 +164,11 @@ class _Estimator:
             joined = first.key.union(second.key), first.value.union(second.value)
             self._entries[id(node)] = _Entries(first.kind, *joined)
 
-    def _function(self, node: Call) -> Range:
+    def _function(self, node: Call, sizes: Sequence[Range | None]) -> Range:
         """Whichever overload is meant."""
         if not node.overloads:
             return ONE
-        operands = [self._operand(operand) for operand in node.operands]
+        operands = [self._operand(operand, known) for operand, known in zip(node.operands, sizes, strict=True)]
         cost, size = NEVER, None
         for overload in node.overloads:
             found = estimated(overload, operands)
@@ -178,24 +187,24 @@ class _Estimator:
         whole = node.arguments[0]
         if container.kind not in (Kind.LIST, Kind.MAP):
             return None
-        self._paths[id(node)] = (*self._path(whole), "@items" if container.kind is Kind.LIST else "@values")
+        self._trails[id(node)] = self._trail(whole).then("@items" if container.kind is Kind.LIST else "@values")
         entries = self._entries_of(whole)
         return None if entries is None else entries.value
 
-    def _operand(self, node: Node) -> Operand:
-        path = self._path(node)
-        item = self._asked((*path, "@items")) if path else None
-        return Operand(node, self._size(node), UNKNOWN if item is None else item)
+    def _operand(self, node: Node, known: Range | None) -> Operand:
+        path = self._trail(node).path
+        item = self._ask((*path, "@items")) if path else None
+        return Operand(node, known, UNKNOWN if item is None else item)
 
     def _comprehension(self, node: Comprehension) -> Range:
         fold = spelled_out(node)
         self._folds.append(fold)
         total = self.cost(node.range).plus(self.cost(fold.start))
         outer = self._locals
-        so_far = _Local(self._path(fold.start), self._size(fold.start), self._entries_of(fold.start))
-        self._locals = {**outer, "@result": so_far, **self._iterated(node)}
+        so_far = self._bound(fold.start)
+        self._locals = {**outer, ACCUMULATOR: so_far, **self._iterated(node)}
         each = self.cost(fold.condition).plus(self.cost(fold.step))
-        self._locals = {**outer, "@result": so_far}
+        self._locals = {**outer, ACCUMULATOR: so_far}
         total = total.plus(self.cost(fold.result))
         self._locals = outer
         rounds = self._size_or_unknown(node.range)
@@ -206,23 +215,28 @@ class _Estimator:
 
     def _iterated(self, node: Comprehension) -> dict[str, _Local]:
         """The variables of a loop."""
-        entries, path = self._entries_of(node.range), self._path(node.range)
+        entries, trail = self._entries_of(node.range), self._trail(node.range)
+        key_size, value_size = (None, None) if entries is None else (entries.key, entries.value)
         is_list = (node.range.type.kind if entries is None else entries.kind) is Kind.LIST
-        key = _Local((*path, "@indices" if is_list else "@keys"), None if entries is None else entries.key)
-        value = _Local((*path, "@items" if is_list else "@values"), None if entries is None else entries.value)
+        key_name, value_name = ("@indices", "@items") if is_list else ("@keys", "@values")
         if node.second is not None:
-            return {node.first: key, node.second: value}
-        return {node.first: value if is_list else key}
+            first = _Local(trail.then(key_name), key_size)
+            return {node.first: first, node.second: _Local(trail.then(value_name), value_size)}
+        if is_list:
+            return {node.first: _Local(trail.then(value_name), value_size)}
+        return {node.first: _Local(trail.then(key_name), key_size)}
 
     def _bind(self, node: Bind) -> Range:
         total = exactly(LIST).plus(self.cost(node.value))
         outer = self._locals
-        bound = _Local(self._path(node.value), self._size(node.value), self._entries_of(node.value))
-        self._locals = {**outer, node.name: bound}
+        self._locals = {**outer, node.name: self._bound(node.value)}
         total = total.plus(self.cost(node.body))
         self._locals = outer
         self._become(node, node.body)
         return total
+
+    def _bound(self, node: Node) -> _Local:
+        return _Local(self._trail(node), self._size(node), self._entries_of(node))
 
     def _become(self, node: Node, other: Node) -> None:
         if (size := self._size(other)) is not None:
@@ -230,13 +244,10 @@ class _Estimator:
         if (entries := self._entries_of(other)) is not None:
             self._entries[id(node)] = entries
 
-    def _path(self, node: Node) -> Path:
+    def _trail(self, node: Node) -> Trail:
         if isinstance(node, Ident) and (local := self._locals.get(node.name)) is not None:
-            return local.path
-        return self._paths.get(id(node), ())
-
-    def _asked(self, path: Path) -> Range | None:
-        return self._ask(path) if path else None
+            return local.trail
+        return self._trails.get(id(node), NOWHERE)
 
     def _size_or_unknown(self, node: Node) -> Range:
         size = self._size(node)
@@ -247,7 +258,8 @@ class _Estimator:
             return known
         if (written := _written_size(node)) is not None:
             return written
-        if (asked := self._asked(self._path(node))) is not None:
+        path = self._trail(node).path
+        if path and (asked := self._ask(path)) is not None:
             self._sizes[id(node)] = asked
             return asked
         if _is_scalar(node.type):
