@@ -68,14 +68,14 @@ class Program:
                 raise EvaluationError(f"no such attribute(s): {name}") from None
         try:
             value = self._run(frame)
+            if frame[SPENT] > cost_max:
+                raise CostExceeded
         except EvaluationError as failure:
             failure.cost = frame[SPENT]
             raise
         except (TypeError, AttributeError) as cause:
             # What was checked for the declared types cannot go wrong in this way with values of these types.
             raise EvaluationError("a variable has a value of another type than was declared") from cause
-        if frame[SPENT] > cost_max:
-            raise CostExceeded
         return value, frame[SPENT]
 
 
