@@ -257,6 +257,12 @@ async def test_a_silent_watch_is_replaced_at_once() -> None:
     assert reader.objects == toy.objects
 
 
+def complete(picture: Picture) -> None:
+    assert [event.type for event in picture.take_in_page({"metadata": {"resourceVersion": "5"}, "items": []})] == [
+        "SYNCED"
+    ]
+
+
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 405, 406, 422])
 async def test_a_hopeless_answer_is_raised_at_first_and_waited_out_later(code: int) -> None:
     refused = ApiError(code, "", "no")
@@ -265,14 +271,14 @@ async def test_a_hopeless_answer_is_raised_at_first_and_waited_out_later(code: i
     listing.react_to(ApiError(422, "", ""), 0)
     assert listing.state is State.LISTING
     assert listing.react_to(refused, 0).name == "RAISE"
-    list(listing.take_in_page({"metadata": {"resourceVersion": "5"}, "items": []}))
+    complete(listing)
     assert listing.react_to(refused, 0).name == "ASK_LATER"
     assert listing.state is State.WATCHING
 
 
 async def test_a_watch_the_server_keeps_failing_is_started_over() -> None:
     picture = Picture()
-    list(picture.take_in_page({"metadata": {"resourceVersion": "5"}, "items": []}))
+    complete(picture)
     for failures in range(5):
         picture.react_to(errors.internal_error("etcd is away"), failures)
         assert picture.state is State.WATCHING
@@ -284,7 +290,7 @@ async def test_a_watch_the_server_keeps_failing_is_started_over() -> None:
 
 async def test_a_version_from_the_future_is_forgotten_too() -> None:
     picture = Picture()
-    list(picture.take_in_page({"metadata": {"resourceVersion": "5"}, "items": []}))
+    complete(picture)
     assert picture.react_to(errors.version_too_large(5, 3), 0).name == "ASK_NOW"
     assert picture.state is State.STREAMING
 

@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hardpoint.machinery.errors import HardpointError
-from hardpoint.runtime import workqueue
-from hardpoint.runtime.workqueue import LookAgain, WorkQueue
+from hardpoint.runtime.workqueue import LookAgain, Waits, WorkQueue
 
 Look = Callable[[str], Awaitable[float | None]]
 
@@ -112,7 +111,7 @@ async def test_the_earliest_of_several_whiles_counts(queue: WorkQueue[str]) -> N
     async with worked(queue, looks):
         await looks.until(1)
         await queue.wait_until_idle()
-        assert not queue._timers
+        assert not queue.scheduled
 
 
 @pytest.mark.parametrize("failure", [HardpointError("no"), LookAgain("not yet"), KeyError("a bug")], ids=repr)
@@ -126,7 +125,7 @@ async def test_failures_are_tried_again_later_each_time(
         await queue.wait_until_idle()
     waits = [after - before for before, after in zip(looks.at_seconds, looks.at_seconds[1:], strict=False)]
     assert all(wait >= 0.9 * 0.005 * 2**number for number, wait in enumerate(waits))
-    assert not queue._failures, "what worked begins anew"
+    assert not queue.failures("a"), "what worked begins anew"
     assert ("a bug" in caplog.text) is isinstance(failure, KeyError)
 
 
@@ -146,11 +145,9 @@ async def test_a_failing_item_keeps_nobody_waiting(queue: WorkQueue[str], caplog
     assert seen[:3] == ["bad", "a", "b"]
 
 
-async def test_waits_have_an_end(queue: WorkQueue[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr(queue, "add_after", lambda _, seconds: waits.append(seconds))
-    for _ in range(2000):
-        queue._retry("a")
-    assert waits[0] == workqueue.BACKOFF_SECONDS_FIRST
+def test_waits_have_an_end() -> None:
+    waits = [Waits().after(failures) for failures in range(2000)]
+    assert waits[:3] == [0.005, 0.01, 0.02]
     assert waits == sorted(waits)
-    assert waits[-1] == workqueue.BACKOFF_SECONDS_MAX
+    assert waits[-1] == 300.0
+    assert Waits(1.0, 1000.0).after(10) == 1000.0
