@@ -77,12 +77,16 @@ class Ready(Generic[Item]):
         try:
             await waiter
         except asyncio.CancelledError:
-            if waiter.cancelled() or not waiter.done():
-                self._waiters.remove(waiter)
+            if waiter.cancelled():
+                self._forget(waiter)
             else:
                 # It was woken for an item that it will not take.
                 self._wake()
             raise
+
+    def _forget(self, waiter: asyncio.Future[None]) -> None:
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
 
     def _wake(self) -> None:
         while self._waiters:
