@@ -45,7 +45,7 @@ class Authored(Generic[R_co]):
         self._function = function
         self.name = getattr(function, "__qualname__", type(function).__name__)
         self.place = _place(function)
-        self._is_async = _is_async(function)
+        self.is_async = _is_async(function)
         self._room = asyncio.Semaphore(THREADS_MAX)
 
     def wrong(self, why: str) -> ConfigError:
@@ -63,12 +63,23 @@ class Authored(Generic[R_co]):
     async def __call__(self, *arguments: Any, secrets: Sequence[str] = ()) -> R_co:
         """What the function returns. Raises AuthorFailed. `secrets` are not in the log, whatever it raises."""
         try:
-            returned = self._function(*arguments) if self._is_async else await self._in_thread(*arguments)
-            return cast("R_co", await returned if inspect.isawaitable(returned) else returned)
+            return await self.call(*arguments)
         except Exception as raised:  # noqa: BLE001 Anything may come out of a stranger's function.
             self._log(raised, secrets)
             # Not chained: whoever logs this error would log the author's words with it, secrets and all.
             raise AuthorFailed(f"{self.name} failed") from None
+
+    async def call(self, *arguments: Any) -> R_co:
+        """What the function returns. What it raises comes out as it is, for those whom it is addressed to."""
+        returned = self._function(*arguments) if self.is_async else await self._in_thread(*arguments)
+        return cast("R_co", await returned if inspect.isawaitable(returned) else returned)
+
+    def line(self, raised: BaseException) -> str:
+        """Where in the function's own file it was raised, or from where: `file.py:12`."""
+        file = self.place.rpartition(":")[0]
+        frames = traceback.extract_tb(raised.__traceback__)
+        own = next((frame for frame in reversed(frames) if frame.filename == file), None)
+        return f"{Path(own.filename).name}:{own.lineno}" if own is not None else self.place
 
     def complain(self, what: str) -> None:
         """Log that what it returned cannot be used. `what` holds nothing that was returned."""

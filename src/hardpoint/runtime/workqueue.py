@@ -34,6 +34,10 @@ class LookAgain(HardpointError):
     """Nothing is wrong, but the item is not settled and has to be looked at again, later each time."""
 
 
+class LookFailed(HardpointError):
+    """A look failed, and whoever raises this has told people so already."""
+
+
 @dataclass(frozen=True, slots=True)
 class Waits:
     """How long an item waits after failures in a row: twice as long each time."""
@@ -190,6 +194,9 @@ class WorkQueue(Generic[Item]):
         except LookAgain as reason:
             log.debug("item is not settled", extra=self._told(item, reason))
             self._retry(item, priority, None)
+        except LookFailed as failure:
+            log.debug("item failed", extra=self._told(item, failure))
+            self._retry(item, priority, self._pace)
         except HardpointError as failure:
             log.info("item failed", extra=self._told(item, failure))
             self._retry(item, priority, self._pace)

@@ -13,13 +13,16 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from typing import ClassVar, Protocol, TypeVar, overload
+from typing import Any, ClassVar, Protocol, TypeVar, Unpack, cast, overload
 
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.models import Model
+from hardpoint.machinery.views import View as Object
 from hardpoint.runtime.authored import Authored
 from hardpoint.seams.audit.guest import AuditSink, AuditSinkGuest
 from hardpoint.seams.authentication.guest import Authenticator, AuthenticatorGuest
 from hardpoint.seams.authorization.guest import Authorizer, AuthorizerGuest
+from hardpoint.seams.controller.guest.controller import ControllerGuest, ControllerOptions, Function, Registering
 from hardpoint.seams.credential.guest import CredentialFunction, CredentialGuest
 from hardpoint.serving.webhooks import HEALTH, Guest
 
@@ -32,6 +35,7 @@ A = TypeVar("A", bound=Authenticator)
 Z = TypeVar("Z", bound=Authorizer)
 S = TypeVar("S", bound=AuditSink)
 C = TypeVar("C", bound=CredentialFunction)
+M = TypeVar("M", bound=Model)
 
 
 class WebhookGuest(Guest, Protocol):
@@ -56,6 +60,8 @@ class App:
         self.webhooks: dict[str, WebhookGuest] = {}
         """By path."""
         self.credential_plugin: CredentialGuest | None = None
+        self.controllers: dict[str, ControllerGuest] = {}
+        """By name."""
 
     def __repr__(self) -> str:
         return f"App({self.name!r})"
@@ -103,6 +109,40 @@ class App:
             raise guest.function.wrong(f"is the second one; {self.credential_plugin.function.place} has the first")
         self.credential_plugin = guest
         return function
+
+    @overload
+    def controller(
+        self, what: type[M], /, *, finalize: Function[M] | None = ..., **options: Unpack[ControllerOptions]
+    ) -> Registering[M]: ...
+    @overload
+    def controller(
+        self, what: str, /, *, finalize: Function[Object] | None = ..., **options: Unpack[ControllerOptions]
+    ) -> Registering[Object]: ...
+    def controller(
+        self,
+        what: type[Any] | str,
+        /,
+        *,
+        finalize: Function[Any] | None = None,
+        **options: Unpack[ControllerOptions],
+    ) -> Registering[Any]:
+        """A function that makes the world look like an object of `what`: a class, or a name such as "v1 Service".
+
+        It is called with the object and a Context whenever the object changes, or something that it `owns` or
+        `watches`. With `finalize`, an object that is deleted stays until that function is done with it.
+        """
+
+        def register(function: Function[Any]) -> Function[Any]:
+            guest = ControllerGuest(self.name, function, what, finalize=finalize, **options)
+            for there in self.controllers.values():
+                if there.name == guest.name:
+                    raise guest.function.wrong(f"is called {guest.name}, as {there.function.place} is; give it a name=")
+                if guest.finalizer and there.finalizer == guest.finalizer:
+                    raise guest.function.wrong(f"has a finalize= like {there.function.place}; an App has one of a kind")
+            self.controllers[guest.name] = guest
+            return function
+
+        return cast("Registering[Any]", register)
 
     def _registering(self, decorator: str, path: str, guest_of: Callable[[F], WebhookGuest]) -> Callable[[F], F]:
         """What makes a guest of a function and keeps it at `path`."""

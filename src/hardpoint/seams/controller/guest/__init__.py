@@ -1,0 +1,6 @@
+"""The author's side of the controller seam: what a controller declares, what its functions get, how it works.
+
+- `controller` is what `@app.controller` makes of a function, over `declared` and `predicates`.
+- `context` and `plain` are what the function gets besides the object; `reading` is their cache.
+- `work` finds whom a change concerns; `reconciling` is one look at one object, `outcome` what it changed.
+"""

@@ -1,0 +1,183 @@
+"""A real API server in memory with a custom resource, controllers over it, and words to wait for what they do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+from hardpoint.apiserver.server import ApiServer
+from hardpoint.client.client import Client
+from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.messages import Request, Response, User
+from hardpoint.runtime.environment import Environment
+from hardpoint.runtime.informers import Informers
+from hardpoint.runtime.reconciler import Reconciler
+from hardpoint.seams.controller.guest.controller import ControllerGuest
+from hardpoint.seams.controller.guest.work import at_work
+from hardpoint.store.memory import MemoryStore
+
+Json = dict[str, Any]
+
+ADMIN = User("admin", ("system:masters",))
+PATIENCE_SECONDS = 20
+
+
+class Widget:
+    """What an author's class looks like from below: typed where it knows, and keeping what it does not."""
+
+    api_version: ClassVar[str] = "example.com/v1"
+    kind: ClassVar[str] = "Widget"
+
+    def __init__(self, json: Json) -> None:
+        self.json = json
+        self.name: str = json["metadata"]["name"]
+        self.size: int = json["spec"]["size"]
+        self.status: Json = json.get("status") or {}
+
+    @classmethod
+    def from_json(cls, json: Json) -> Self:
+        if not isinstance(json["spec"].get("size"), int):
+            raise ValueError("spec.size must be a number")
+        return cls(json)
+
+    def to_json(self) -> Json:
+        return {**self.json, "status": self.status} if self.status else self.json
+
+
+def definition(kind: str, *, scope: str = "Namespaced", status: Json | None = None, subresource: bool = True) -> Json:
+    """A CRD whose spec takes anything, and whose status takes anything unless its schema is given."""
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    plural = f"{kind.lower()}s"
+    schema = {"type": "object", "properties": {"spec": anything, "status": status or anything}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    if subresource:
+        version["subresources"] = {"status": {}}
+    spec = {
+        "group": "example.com",
+        "scope": scope,
+        "names": {"plural": plural, "kind": kind},
+        "versions": [version],
+    }
+    metadata = {"name": f"{plural}.example.com"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": metadata,
+        "spec": spec,
+    }
+
+
+def widget(name: str = "a", *, size: Any = 1, **metadata: Any) -> Json:
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": name, **metadata},
+        "spec": {"size": size},
+    }
+
+
+def config_map(name: str, **data: str) -> Json:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+class Recorded:
+    """Remembers what people would be told."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str, str, str]] = []
+
+    def event(self, about: Json, type: str, reason: str, message: str, *, action: str = "") -> None:
+        self.events.append((about["metadata"]["name"], type, reason, message))
+
+
+class World:
+    """What a test sees: a client of its own, what controllers asked for, and when something happened."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self._server = server
+        self.client = Client.in_process(server.handle, ADMIN)
+        self.recorded = Recorded()
+        self.writes: list[tuple[str, str]] = []
+        """Method and path of what controllers wrote."""
+        self.before_write: Callable[[Request], Awaitable[None]] | None = None
+        """What is done before a controller's write reaches the server."""
+        self._happened = asyncio.Event()
+
+    def happened(self) -> None:
+        """Have those who wait look again."""
+        self._happened.set()
+
+    async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what `holds` does once it is true. It is asked whenever something was written, or `happened`."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not (found := await holds()):
+                self._happened.clear()
+                await self._happened.wait()
+            return found
+
+    async def create(self, body: Json, **options: Any) -> Json:
+        made = await self.client.create(body, **options)
+        self.happened()
+        return made
+
+    async def find(self, kind: str, name: str, namespace: str = "default") -> Json | None:
+        try:
+            return await self.client.get(kind, name, namespace=namespace)
+        except ApiError as refused:
+            if refused.code != 404:
+                raise
+            return None
+
+    @asynccontextmanager
+    async def controlled(self, *guests: ControllerGuest, **changed: Any) -> AsyncIterator[list[Reconciler]]:
+        """Run controllers until left; each begins from nothing."""
+        client = Client.in_process(self._handle, ADMIN)
+        environment = replace(Environment(client, Informers(client), self.recorded), **changed)
+        async with environment.informers.running(), asyncio.TaskGroup() as tasks:
+            reconcilers = [await at_work(guest, environment) for guest in guests]
+            running = [tasks.create_task(_run(each)) for each in reconcilers]
+            try:
+                yield reconcilers
+            finally:
+                for task in running:
+                    task.cancel()
+
+    async def _handle(self, request: Request) -> Response:
+        is_write = request.method not in ("GET", "HEAD")
+        if is_write and self.before_write is not None:
+            await self.before_write(request)
+        response = await self._server.handle(request)
+        if is_write:
+            self.writes.append((request.method, request.path))
+            self.happened()
+        return response
+
+
+async def _run(reconciler: Reconciler) -> None:
+    async with reconciler.listening():
+        await reconciler.run()
+
+
+@asynccontextmanager
+async def world(*definitions: Json) -> AsyncIterator[World]:
+    """A server that serves these kinds."""
+    store = MemoryStore()
+    async with ApiServer(store).running() as server:
+        made = World(server)
+        for each in definitions:
+            await made.client.create(each)
+            await made.until(lambda each=each: _is_served(made.client, each))  # type: ignore[misc] # bound at once
+        yield made
+    await store.close()
+
+
+async def _is_served(client: Client, definition: Json) -> bool:
+    try:
+        await client.list(f"example.com/v1 {definition['spec']['names']['kind']}", namespace="")
+    except ApiError:
+        await asyncio.sleep(0.005)  # Nobody tells when a path begins to be served.
+        return await _is_served(client, definition)
+    return True
