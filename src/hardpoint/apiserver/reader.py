@@ -1,8 +1,8 @@
 """Reads for the server's own parts: admission, authentication, reviews.
 
 Nearly every write asks for the same few objects, its namespace above all: a FollowingReader asks the store once and
-then the hub, which tells it of every change. It has seen every write that this process acknowledged; what others wrote
-into the same store it sees as soon as a watch does.
+remembers, until it is told of a change. It has seen every write that this process acknowledged; what others wrote into
+the same store it sees as soon as a watch does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hardpoint.apiserver.hub import Change, Hub
+from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.places import ROOT
 from hardpoint.machinery.stored import to_object
 from hardpoint.store.contract import Store
@@ -46,7 +46,7 @@ class FollowingReader(StoreReader):
 
     async def get(self, group: str, plural: str, namespace: str, name: str) -> Json | None:
         known = self._known.get((group, plural)) or self._follow(group, plural)
-        found = known.objects.get((namespace, name)) if self._is_abreast() else None
+        found = known.objects.get((namespace, name))
         if found is None:
             changes = known.changes
             found = await super().get(group, plural, namespace, name)
@@ -57,7 +57,7 @@ class FollowingReader(StoreReader):
 
     async def list(self, group: str, plural: str, namespace: str = "") -> Sequence[Json]:
         known = self._known.get((group, plural)) or self._follow(group, plural)
-        found = known.lists.get(namespace) if self._is_abreast() else None
+        found = known.lists.get(namespace)
         if found is None:
             changes = known.changes
             found = await super().list(group, plural, namespace)
@@ -65,14 +65,11 @@ class FollowingReader(StoreReader):
                 known.lists[namespace] = found
         return found
 
-    def _is_abreast(self) -> bool:
-        """Whether the hub has told everything that somebody may rely on."""
-        return self._hub.revision >= self._store.acknowledged
-
     def _follow(self, group: str, plural: str) -> _Known:
         prefix = _prefix(group, plural, "")
         known = self._known[group, plural] = _Known(prefix)
-        self._hub.listen(prefix, known.changed)
+        self._store.on_write(prefix, known.changed)
+        self._hub.listen(prefix, lambda change: known.changed(change.key))
         return known
 
 
@@ -92,8 +89,8 @@ class _Known:
             self.objects.clear()
         self.objects[namespace, name] = found
 
-    def changed(self, change: Change) -> None:
-        namespace, _, name = change.key.removeprefix(self._prefix).rpartition("/")
+    def changed(self, key: str) -> None:
+        namespace, _, name = key.removeprefix(self._prefix).rpartition("/")
         self.changes += 1
         self.objects.pop((namespace, name), None)
         self.lists.clear()

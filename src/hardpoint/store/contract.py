@@ -26,7 +26,7 @@ StoreError
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 
@@ -107,9 +107,8 @@ class Store(Protocol):
         """The newest revision. Reads that start after this returns see at least it."""
         ...
 
-    @property
-    def acknowledged(self) -> int:
-        """The newest write that was acknowledged here: who follows the store so far has seen all of them."""
+    def on_write(self, prefix: str, tell: Callable[[str], None]) -> None:
+        """Call `tell` with every key under `prefix` that is written through this store, before its writer is told."""
         ...
 
     async def compact(self, revision: int) -> None:

@@ -36,8 +36,8 @@ class Feed:
         self._past = past
         self._admit = admit
         # Nearly every prefix ends in a slash. Those are found by the key's folders, the others by looking at each.
-        self._folders: defaultdict[str, list[_Subscription]] = defaultdict(list)
-        self._others: list[_Subscription] = []
+        self._folders: defaultdict[str, list[_Subscription | _Teller]] = defaultdict(list)
+        self._others: list[_Subscription | _Teller] = []
         self._failure: StoreError | None = None
 
     def publish(self, events: Sequence[Event]) -> None:
@@ -54,7 +54,7 @@ class Feed:
         """Subscribe: see `Store.watch`."""
         self._admit(after)
         subscription = _Subscription(self, prefix, after)
-        group = self._folders[prefix] if prefix.endswith("/") else self._others
+        group = self._group(prefix)
         group.append(subscription)
         try:
             yield subscription
@@ -62,6 +62,13 @@ class Feed:
             group.remove(subscription)
             if not group:
                 self._folders.pop(prefix, None)
+
+    def on_write(self, prefix: str, tell: Callable[[str], None]) -> None:
+        """See `Store.on_write`: publishing tells before anybody who waits for a write runs on."""
+        self._group(prefix).append(_Teller(prefix, tell))
+
+    def _group(self, prefix: str) -> list[_Subscription | _Teller]:
+        return self._folders[prefix] if prefix.endswith("/") else self._others
 
     def fail(self, failure: StoreError) -> None:
         """End every watch, now and later, with this error once it has delivered what it holds."""
@@ -77,7 +84,7 @@ class Feed:
         if self._failure:
             raise self._failure
 
-    def _interested(self, key: str) -> Iterator[_Subscription]:
+    def _interested(self, key: str) -> Iterator[_Subscription | _Teller]:
         end = key.find("/")
         while end >= 0:
             yield from self._folders.get(key[: end + 1], ())
@@ -85,6 +92,20 @@ class Feed:
         for subscription in self._others:
             if key.startswith(subscription.prefix):
                 yield subscription
+
+
+class _Teller:
+    """Somebody who wants to know which keys are written, and waits for nothing."""
+
+    def __init__(self, prefix: str, tell: Callable[[str], None]) -> None:
+        self.prefix = prefix
+        self._tell = tell
+
+    def offer(self, event: Event) -> None:
+        self._tell(event.key)
+
+    def wake(self) -> None:
+        """Nobody waits."""
 
 
 class _Subscription:

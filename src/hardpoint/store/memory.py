@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from hardpoint.store.contract import (
@@ -84,9 +84,8 @@ class MemoryStore:
         self._check_open()
         return self._feed.revision
 
-    @property
-    def acknowledged(self) -> int:
-        return self._feed.revision
+    def on_write(self, prefix: str, tell: Callable[[str], None]) -> None:
+        self._feed.on_write(prefix, tell)
 
     async def compact(self, revision: int) -> None:
         self._check_open()

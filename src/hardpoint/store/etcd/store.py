@@ -5,7 +5,7 @@ Everything else that etcd can do is left to others who share it: keys under the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -64,7 +64,7 @@ class EtcdStore:
     def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
         self._leases = Leases(endpoints)
-        self.acknowledged = 0
+        self._tellers: list[tuple[str, Callable[[str], None]]] = []
 
     async def get(self, key: str, *, revision: int = 0) -> KeyValue | None:
         answer = await self._range(rpc_pb2.RangeRequest(key=key.encode(), revision=revision))
@@ -114,6 +114,9 @@ class EtcdStore:
         answer = await self._range(rpc_pb2.RangeRequest(key=ALL_KEYS, count_only=True))
         return answer.header.revision
 
+    def on_write(self, prefix: str, tell: Callable[[str], None]) -> None:
+        self._tellers.append((prefix, tell))
+
     async def compact(self, revision: int) -> None:
         if revision < FIRST_REVISION:
             return
@@ -153,8 +156,9 @@ class EtcdStore:
             answer = await self._endpoints.write(TXN, request)
         except grpc.aio.AioRpcError as refusal:
             await self._refuse(refusal, 0)
-        # What refused this write is of this revision or older, and may have been written here.
-        self.acknowledged = max(self.acknowledged, answer.header.revision)
+        for prefix, tell in self._tellers:
+            if key.startswith(prefix):
+                tell(key)
         return answer
 
     async def _refuse(self, refusal: grpc.aio.AioRpcError, revision: int) -> NoReturn:

@@ -32,6 +32,7 @@ from hardpoint.store.sqlite import backup, compaction
 from hardpoint.store.sqlite.directory import DataDirectory
 from hardpoint.store.sqlite.expiry import Expiry
 from hardpoint.store.sqlite.reader import Reader
+from hardpoint.store.sqlite.recent import Recent
 from hardpoint.store.sqlite.schema import FIRST_REVISION, cannot_open, check_sqlite, open_writer
 from hardpoint.store.sqlite.writer import Write, Writer
 
@@ -68,6 +69,7 @@ class SqliteStore:
         newest = self._reader.newest()
         self._writer = Writer(connection, newest, self._settle)
         self._feed = Feed(newest, self._past, self._check_kept)
+        self._recent = Recent()
         self._under_way: dict[str, Write] = {}
         self._refusal: StoreError | None = None
         self._closed = False
@@ -77,7 +79,7 @@ class SqliteStore:
     async def get(self, key: str, *, revision: int = 0) -> KeyValue | None:
         self._check_open()
         if not revision:
-            return self._reader.get(key)
+            return self._recent.get(key) or self._read(key)
         self._check_known(revision, self._reader.newest())
         return self._reader.get_at(key, revision)
 
@@ -121,9 +123,8 @@ class SqliteStore:
         self._check_open()
         return self._reader.newest()
 
-    @property
-    def acknowledged(self) -> int:
-        return self._feed.revision
+    def on_write(self, prefix: str, tell: Callable[[str], None]) -> None:
+        self._feed.on_write(prefix, tell)
 
     async def compact(self, revision: int) -> None:
         self._check_open()
@@ -161,12 +162,20 @@ class SqliteStore:
         while write := self._under_way.get(key):
             await write.wait_until_settled()
             self._check_writable()
-        return self._reader.get(key)
+        return self._recent.get(key) or self._read(key)
+
+    def _read(self, key: str) -> KeyValue | None:
+        """The key as it is on disk, remembered for who asks next unless it is about to change."""
+        found = self._reader.get(key)
+        if found is not None and key not in self._under_way:
+            self._recent.put(found)
+        return found
 
     async def _write(self, key: str, value: bytes | None, before: KeyValue | None, ttl_seconds: int) -> int:
         expires = int((self._clock() + ttl_seconds) * 1000) if ttl_seconds else 0
         write = Write(key, value, before, expires, asyncio.get_running_loop().create_future())
         self._under_way[key] = write
+        self._recent.drop(key)
         self._writer.submit(write)
         return await write.done
 
