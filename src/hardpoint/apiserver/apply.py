@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hardpoint.apiserver import objectmeta
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.create import check_may_create, create_object
-from hardpoint.apiserver.managers import tracker_of
+from hardpoint.apiserver.managers import with_tracker
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.update import replace
 from hardpoint.machinery import errors, fielderrors, jsontext, shapes
@@ -58,7 +58,7 @@ def apply_options(call: Call) -> WriteOptions:
 
 async def _create(call: Call, config: Configuration, options: WriteOptions) -> Response:
     await check_may_create(call)
-    new = config.applied(config.tracker.empty)
+    new = await with_tracker(call, config.kind, lambda tracker: config.applied(tracker.empty, tracker))
     if uid := new["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise errors.conflict(call.kind.resource, call.target.name, why)
@@ -74,7 +74,6 @@ class Configuration(NamedTuple):
     call: Call
     options: WriteOptions
     kind: Kind
-    tracker: Tracker
     value: Json
     may_repeat: bool
     """Whether its body may say something twice."""
@@ -90,21 +89,20 @@ class Configuration(NamedTuple):
         metadata = value.get("metadata")
         if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
             raise errors.bad_request("metadata.managedFields must be nil")
-        tracker = tracker_of(call.services.registry, kind, call.target.subresource)
-        return Configuration(call, options, kind, tracker, value, may_repeat)
+        return Configuration(call, options, kind, value, may_repeat)
 
     async def applied_to(self, old: Json) -> Json:
         """The object after the configuration was applied to `old`."""
-        new = self.applied(old)
+        new = await with_tracker(self.call, self.kind, lambda tracker: self.applied(old, tracker))
         objectmeta.check_uid_kept(self.call.kind, new, old)
         return new
 
-    def applied(self, old: Json) -> Json:
+    def applied(self, old: Json, tracker: Tracker) -> Json:
         """As `applied_to`, but whatever the uid. Raises 409 if others mind, and refuses what does not fit the kind."""
         now = format_time(self.call.services.now())
         manager, force = self.options.field_manager, bool(self.options.force)
         try:
-            new = self.tracker.apply(old, self.value, manager, now, force=force)
+            new = tracker.apply(old, self.value, manager, now, force=force)
         except Conflicts as conflicts:
             raise conflicts.error() from conflicts
         except Unfit as wrong:

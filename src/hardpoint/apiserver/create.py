@@ -17,7 +17,7 @@ from hardpoint.machinery import defaults, errors, strategies, validation
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.timestamps import format_time
-from hardpoint.store.contract import KeyExists
+from hardpoint.store.contract import KeyExists, KeyValue
 
 Json = dict[str, Any]
 
@@ -66,7 +66,7 @@ async def prepare(call: Call, obj: Json, options: WriteOptions, *, is_tracked: b
     objectmeta.without_repeated_owners(obj, call.warnings)
     objectmeta.wipe(obj)
     if not is_tracked:
-        managers.track(call, obj, None, options)
+        await managers.track(call, obj, None, options)
     attributes = Attributes(
         kind=kind,
         operation="CREATE",
@@ -109,10 +109,10 @@ async def _write(call: Call, obj: Json, options: WriteOptions) -> bytes:
     if options.dry_run:
         if await store.get(key) is not None:
             raise KeyExists(key)
-        return encode(obj)
-    value = place.dump(obj)
+        return encode(await place.rehearsed(obj))
+    value = await place.stored(obj)
     revision = await store.create(key, value, ttl_seconds=TTL_SECONDS.get(call.kind.known_as, 0))
-    return place.wire(value, revision)
+    return place.wire((await place.bring(KeyValue(key, value, revision, revision))).value, revision)
 
 
 async def _exists(call: Call, obj: Json) -> errors.ApiError:

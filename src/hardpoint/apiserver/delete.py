@@ -94,7 +94,7 @@ async def delete_object(call: Call, options: DeleteOptions) -> tuple[Json, bool]
     for _ in range(_ATTEMPTS_MAX):
         if found is None:
             raise errors.not_found(call.kind.resource, call.target.name)
-        old = place.found(found)
+        old = place.found(await place.bring(found))
         _check_preconditions(call, old, options)
         await _admit(call, old, options)
         new = _ending(call, old, options)
@@ -110,7 +110,7 @@ async def delete_object(call: Call, options: DeleteOptions) -> tuple[Json, bool]
             if options.dry_run:
                 return new, False
             if new != old:
-                revision = await store.update(call.key, place.dump(new), expected=found.revision)
+                revision = await store.update(call.key, await place.stored(new), expected=found.revision)
                 new["metadata"]["resourceVersion"] = str(revision)
             return new, False
         except Mismatch as lost:

@@ -24,8 +24,8 @@ async def get(call: Call) -> Response:
 
 
 async def find(call: Call) -> KeyValue:
-    """What the store holds for the call's target. Raises 404."""
+    """What the store holds for the call's target, in its version. Raises 404."""
     found = await call.services.store.get(call.key)
     if found is None:
         raise errors.not_found(call.kind.resource, call.target.name)
-    return found
+    return await call.place.bring(found)

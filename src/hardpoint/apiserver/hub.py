@@ -33,7 +33,7 @@ COUNTS_MAX = 4096
 class Change:
     """One event of one place, with everything that was ever derived from it."""
 
-    __slots__ = ("_forms", "_objects", "key", "previous", "revision", "value")
+    __slots__ = ("_forms", "_objects", "key", "previous", "revision", "value", "versions")
 
     def __init__(self, event: Event) -> None:
         self.key = event.key
@@ -42,6 +42,8 @@ class Change:
         self.previous = event.previous
         self._objects: dict[tuple[str, bool], Json] = {}
         self._forms: dict[Any, bytes] = {}
+        self.versions: dict[Any, Change] = {}
+        """The same change in other versions, by whatever name whoever converts gives them."""
 
     @property
     def size(self) -> int:

@@ -109,7 +109,7 @@ async def _page(call: Call, selection: Selection, options: ListOptions, token: T
             revision=revision,
         )
         revision = page.revision
-        items = page.items
+        items = await place.bring_all(page.items)
         if selection.needs_object:
             items, cut = await _matching(place, selection, items, want)
         else:
@@ -134,6 +134,8 @@ async def _only(place: Place, store: Store, selection: Selection, revision: int)
     """The list of at most one object that a name selects."""
     found = await store.get(selection.key, revision=revision)
     at = revision or await store.revision()
+    if found is not None:
+        (found,) = await place.bring_all((found,))
     if found is None or (selection.needs_object and not selection.matches(place.found(found))):
         return Found((), at, None)
     return Found((found,), max(at, found.revision) if not revision else at, None)

@@ -5,16 +5,20 @@ What apply must know about a kind is made when the kind is first written, and ke
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.options import WriteOptions
+from hardpoint.apiserver.places import place
 from hardpoint.apiserver.registry import Registry
 from hardpoint.apiserver.resets import reset_fields
 from hardpoint.machinery import conversion, shapes
 from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, fieldsets, of_schema, of_shape
 from hardpoint.machinery.apply.updater import Keep, Versions
+from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.remembering import remembered
 from hardpoint.machinery.sameness import is_same
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from hardpoint.machinery.structural import Structure
 
 Json = dict[str, Any]
+_Result = TypeVar("_Result")
 
 NAME_LENGTH_MAX = 128
 SERVER = "kube-apiserver"
@@ -32,20 +37,25 @@ _BUILT_IN = Registry(())
 _ROLES = ("ClusterRole", "Role")
 
 
-def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> None:
+async def track(call: Call, new: Json, old: Json | None, options: WriteOptions) -> None:
     """Give an object that is about to be stored its managedFields."""
     said = new["metadata"].get("managedFields")
     # Of a custom resource an empty list is as good as none.
     if said is None and call.kind.structure is None and _forgets_all(call.given):
         new["metadata"]["managedFields"] = []
-    tracker = tracker_of(call.services.registry, call.kind, call.target.subresource)
-    seen = _seen(call, new)
-    try:
-        tracker.track(old, seen, manager_of(call, options), format_time(call.services.now()))
+    manager, now = manager_of(call, options), format_time(call.services.now())
+
+    def tracked(tracker: Tracker) -> None:
+        seen = _seen(call, new)
+        tracker.track(old, seen, manager, now)
         if seen is not new:
             _take_over(new, seen)
-    except (BadItem, RecursionError):
-        # What cannot be told apart, or lies too deep to be looked at, has no owners; validation has the last word.
+
+    try:
+        await with_tracker(call, call.kind, tracked)
+    except (BadItem, RecursionError, ApiError):
+        # What cannot be told apart, lies too deep to be looked at, or cannot be converted to where somebody manages it,
+        # has no new owners; validation has the last word.
         if kept := old["metadata"].get("managedFields") if old else said:
             new["metadata"]["managedFields"] = kept
 
@@ -54,6 +64,9 @@ def _seen(call: Call, new: Json) -> Json:
     """An object as Go sees it while it looks for managers, where that is not as it is stored."""
     if call.kind.known_as == "DaemonSet":
         return _with_generation(new)
+    if call.place.crossing is not None:
+        # It may take several attempts, each of which begins with what the client said.
+        return {**new, "metadata": dict(new["metadata"])}
     if call.kind.kind in _ROLES and isinstance(call.given, dict) and call.given.get("rules") == []:
         # An empty list is somebody's. Only once it was stored it is null, and nobody's.
         return {**new, "metadata": dict(new["metadata"]), "rules": []}
@@ -109,6 +122,24 @@ def changes_nothing(kind: Kind, new: Json, old: Json) -> bool:
     return new == old if kind.structure is None else is_same(new, old)
 
 
+async def with_tracker(call: Call, kind: Kind, act: Callable[[Tracker], _Result]) -> _Result:
+    """What `act` makes of the tracker of a kind. Where a webhook converts, it may be called several times.
+
+    Whenever it misses an object in another version, that is converted and it is called again. Raises 500 if that fails.
+    """
+    registry, part = call.services.registry, call.target.subresource
+    crossing = place(kind).crossing
+    if crossing is None:
+        return act(tracker_of(registry, kind, part))
+    versions = LearntVersions(registry, kind)
+    tracker = _tracker(kind, part, versions)
+    while True:
+        try:
+            return act(tracker)
+        except Missing as missing:
+            versions.learn(missing, await crossing.between(missing.obj, missing.api_version))
+
+
 _trackers: dict[tuple[str, str, str, str], tuple[Kind, Tracker]] = {}
 
 
@@ -118,18 +149,17 @@ def tracker_of(registry: Registry, kind: Kind, subresource: str) -> Tracker:
     known = _trackers.get(name)
     # A custom resource may come back under its old name with other properties.
     if known is None or known[0] is not kind:
-        known = _trackers[name] = kind, _tracker(registry, kind, subresource)
+        versions: Versions = BuiltInVersions(kind) if kind.structure is None else CustomVersions(registry, kind)
+        known = _trackers[name] = kind, _tracker(kind, subresource, versions)
     return known[1]
 
 
-def _tracker(registry: Registry, kind: Kind, subresource: str) -> Tracker:
+def _tracker(kind: Kind, subresource: str, versions: Versions) -> Tracker:
     said: Json = {"apiVersion": kind.api_version, "kind": kind.kind}
     if kind.structure is None:
         empty = shapes.shape(kind.api_version, kind.kind).decode(said).object
-        versions: Versions = BuiltInVersions(kind)
     else:
         empty = said | {"metadata": {}}
-        versions = CustomVersions(registry, kind)
     return Tracker(Updater(versions, kind.api_version, _keep(kind, subresource)), empty, subresource)
 
 
@@ -176,6 +206,34 @@ class CustomVersions:
 
     def convert(self, obj: Json, api_version: str) -> Json:
         return obj if obj["apiVersion"] == api_version else {**obj, "apiVersion": api_version}
+
+
+class Missing(Exception):
+    """An object is needed in another version, and only a webhook can tell what it is there."""
+
+    def __init__(self, obj: Json, api_version: str) -> None:
+        super().__init__(api_version)
+        self.obj = obj
+        self.api_version = api_version
+
+
+class LearntVersions(CustomVersions):
+    """The versions of a custom resource that a webhook converts: what was not learnt yet is Missing."""
+
+    def __init__(self, registry: Registry, kind: Kind) -> None:
+        super().__init__(registry, kind)
+        self._learnt: dict[tuple[bytes, str], Json] = {}
+
+    def convert(self, obj: Json, api_version: str) -> Json:
+        if obj["apiVersion"] == api_version:
+            return obj
+        found = self._learnt.get((encode(obj), api_version))
+        if found is None:
+            raise Missing(obj, api_version)
+        return found
+
+    def learn(self, missing: Missing, converted: Json) -> None:
+        self._learnt[encode(missing.obj), missing.api_version] = converted
 
 
 @lru_cache(maxsize=4096)

@@ -3,20 +3,24 @@
 A kind's prefix is `/registry/<group>/<plural>/`, `core` standing for the empty group. Kinds that are two faces of one
 thing share a place: what they store is the place's own kind, and the other face is converted on the way in and out. So
 do the versions of a custom resource; what was stored by another version, or under an older schema, is made to fit the
-one that is served when it is read.
+one that is served when it is read. Where a webhook converts, that takes time: what comes from the store has to be
+brought into the version first, and everything else works with what was brought.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardpoint.machinery import conversion
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.stored import to_item, to_object, to_stored, to_wire
 from hardpoint.store.contract import KeyValue
+
+if TYPE_CHECKING:
+    from hardpoint.apiserver.crossing import Crossing
 
 Json = dict[str, Any]
 
@@ -37,6 +41,8 @@ class Place:
     prefix: str
     convert_in: conversion.Convert | None
     convert_out: conversion.Convert | None
+    crossing: Crossing | None = None
+    """How objects get from one version to another where that takes time; None for nearly all kinds."""
 
     @property
     def convert_to_print(self) -> conversion.Convert | None:
@@ -53,6 +59,22 @@ class Place:
     def dump(self, obj: Json) -> bytes:
         return to_stored(self.convert_in(obj) if self.convert_in else obj)
 
+    async def stored(self, obj: Json) -> bytes:
+        """An object as the store will hold it. Raises 500 if it cannot be converted."""
+        return self.dump(obj if self.crossing is None else await self.crossing.into(obj))
+
+    async def rehearsed(self, obj: Json) -> Json:
+        """An object that is not stored, as it would come back if it were. Raises 500 if it cannot be converted."""
+        return obj if self.crossing is None else await self.crossing.there_and_back(obj)
+
+    async def bring(self, found: KeyValue) -> KeyValue:
+        """What the store holds, in the version of this place. Raises 500 if it cannot be converted."""
+        return found if self.crossing is None else await self.crossing.out(found)
+
+    async def bring_all(self, items: Sequence[KeyValue]) -> Sequence[KeyValue]:
+        """As `bring`, for a page of a list."""
+        return items if self.crossing is None else await self.crossing.all_out(items)
+
     def passed(self, obj: Json, *, is_pruned: bool) -> Json:
         """An object as it will come out of the store again, before its version is known.
 
@@ -60,6 +82,8 @@ class Place:
         has defaults of its own.
         """
         structure = self.kind.structure
+        if structure is not None and self.crossing is not None:
+            return obj if is_pruned else structure.settle(obj)
         if structure is None or self.convert_out is None or (is_pruned and structure.keeps_what_is_written):
             return obj
         return self.convert_out(self.convert_in(obj) if self.convert_in else obj)
@@ -122,6 +146,10 @@ def forget(kind: Kind) -> None:
 
 
 def _place(kind: Kind) -> Place:
+    if kind.structure is not None and kind.structure.converter is not None:
+        from hardpoint.apiserver.crossing import Crossing  # Not before there are webhooks that convert.
+
+        return Place(kind, f"{ROOT}{kind.group}/{kind.plural}/", None, None, Crossing(kind, kind.structure.converter))
     if kind.structure is not None:
         from hardpoint.machinery.structural import versions  # Not before there are custom resources.
 

@@ -12,6 +12,7 @@ from hardpoint.apiserver import answers, bodies, objectmeta, scale_managers
 from hardpoint.apiserver.apply import Configuration, apply_options
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.get import find
+from hardpoint.apiserver.managers import tracker_of
 from hardpoint.apiserver.options import write_options
 from hardpoint.apiserver.patch import apply_patch, patch_options
 from hardpoint.apiserver.patchtypes import APPLY_PATCH, offered
@@ -108,7 +109,9 @@ async def patch_scale(call: Call) -> Response:
 
 def _applied(call: Call) -> Callable[[Json], Json]:
     """From a Scale to the same Scale after a configuration was applied to it."""
-    return Configuration.read(call, apply_options(call), SCALE).applied
+    config = Configuration.read(call, apply_options(call), SCALE)
+    tracker = tracker_of(call.services.registry, SCALE, call.target.subresource)
+    return lambda scale: config.applied(scale, tracker)
 
 
 def _patched(call: Call, media: str) -> Callable[[Json], Json]:

@@ -128,6 +128,7 @@ class ApiServer:
             deadlines=Deadlines(flow.request_seconds_max),
         ).handle
         self._custom = CustomResources(self.hub, store, self.registry, self.handle, now)
+        self.metrics.add(self._custom.families)
         self._is_stopping = False
         self.health.add("etcd", self._store_answers)
         self.health.add("etcd-readiness", self._store_answers, live=False)

@@ -89,6 +89,7 @@ async def replace_object(
     for _ in range(ATTEMPTS_MAX):
         if found is None:
             raise errors.not_found(call.kind.resource, call.target.name)
+        found = await place.bring(found)
         old = place.found(found)
         new = await successor(old)
         said_version = new["metadata"].get("resourceVersion")
@@ -119,7 +120,7 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions, is_t
     defaults.apply(kind, new)
     objectmeta.without_repeated_owners(new, call.warnings)
     if not is_tracked:
-        managers.track(call, new, old, options)
+        await managers.track(call, new, old, options)
     attributes = Attributes(
         kind=kind,
         operation="UPDATE",
@@ -167,12 +168,12 @@ async def _write(call: Call, new: Json, old: Json, found: KeyValue, options: Wri
     if managers.changes_nothing(call.kind, new, old):
         return place.wire(found.value, found.revision)
     if options.dry_run:
-        return encode(new)
+        return encode(await place.rehearsed(new))
     if objectmeta.is_gone(new):
         # The last finalizer went with this write: the object goes too, and the client sees what it sent.
         await store.delete(call.key, expected=found.revision)
         return encode(new)
-    value = place.dump(new)
+    value = await place.stored(new)
     ttl_seconds = TTL_SECONDS.get(call.kind.known_as, 0)
     revision = await store.update(call.key, value, expected=found.revision, ttl_seconds=ttl_seconds)
-    return place.wire(value, revision)
+    return place.wire((await place.bring(found._replace(value=value, revision=revision))).value, revision)

@@ -7,7 +7,7 @@ of an event is made once and shared by all watchers of the same form. Errors aft
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from time import monotonic
 from typing import Any
 
@@ -103,7 +103,7 @@ class _Watcher:
             revision = page.revision
             lines = [
                 self._line("ADDED", found.value, found.revision)
-                for found in page.items
+                for found in await self._place.bring_all(page.items)
                 if not selection.needs_object or selection.matches(self._place.found(found))
             ]
             yield b"".join(lines), revision
@@ -125,7 +125,8 @@ class _Watcher:
     async def _live(self, after: int) -> AsyncIterator[bytes]:
         hub = self._call.services.hub
         async for told in hub.changes(self._place, after=after, patience_seconds=self._patience_seconds):
-            lines = [line for change in told.changes if (line := self._changed(change))]
+            changes = await self._brought(told.changes)
+            lines = [line for change in changes if (line := self._changed(change))]
             if lines:
                 yield b"".join(lines)
             now = monotonic()
@@ -135,6 +136,15 @@ class _Watcher:
                     yield self._bookmark(told.revision)
             if now >= self._deadline or not self._is_served():
                 return
+
+    async def _brought(self, changes: Sequence[Change]) -> Sequence[Change]:
+        """The changes in the version of this watcher, those left out that it could not see anyway."""
+        crossing = self._place.crossing
+        if crossing is None:
+            return changes
+        selection = self._selection
+        seen = [change for change in changes if selection.has_key(change.key)]
+        return await crossing.changes(seen, both=selection.needs_object)
 
     def _is_served(self) -> bool:
         """Whether there still is what is watched: a custom resource may go, and its watches end when they notice."""

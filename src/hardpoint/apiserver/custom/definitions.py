@@ -9,7 +9,7 @@ from typing import Any
 
 from hardpoint.apiserver.discovery.order import version_order
 from hardpoint.machinery.kinds import Kind, Subresource
-from hardpoint.machinery.structural import Scale, Stored, Structure
+from hardpoint.machinery.structural import Converter, Scale, Stored, Structure
 
 Json = dict[str, Any]
 
@@ -17,7 +17,9 @@ VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update
 _ON_PARTS = ("get", "patch", "update")
 
 
-def kinds_of(definition: Json, *, settled_from: int, is_terminating: bool) -> list[Kind]:
+def kinds_of(
+    definition: Json, *, settled_from: int, is_terminating: bool, converter: Converter | None = None
+) -> list[Kind]:
     """The kinds of an established definition, one for each version that is served.
 
     What was stored at the revision `settled_from` or later was stored under this very definition.
@@ -25,7 +27,7 @@ def kinds_of(definition: Json, *, settled_from: int, is_terminating: bool) -> li
     group, versions = definition["spec"]["group"], definition["spec"]["versions"]
     stored = next(version for version in versions if version.get("storage"))
     served = [version for version in versions if version.get("served")]
-    home = _structure(definition, stored, None, is_terminating=is_terminating)
+    home = _structure(definition, stored, None, is_terminating, converter)
     if len(served) <= 1 or not home.has_defaults:
         # Another version prunes what it stores by this one's schema, but does not fill in its defaults.
         home.settled_from = settled_from
@@ -33,7 +35,7 @@ def kinds_of(definition: Json, *, settled_from: int, is_terminating: bool) -> li
     structures = {
         version["name"]: home
         if version is stored
-        else _structure(definition, version, stored_as, is_terminating=is_terminating)
+        else _structure(definition, version, stored_as, is_terminating, converter)
         for version in versions
     }
     siblings = {f"{group}/{name}": structure for name, structure in structures.items()}
@@ -63,7 +65,9 @@ def _kind(definition: Json, version: Json, stored: str, structure: Structure) ->
     )
 
 
-def _structure(definition: Json, version: Json, stored_as: Stored | None, *, is_terminating: bool) -> Structure:
+def _structure(
+    definition: Json, version: Json, stored_as: Stored | None, is_terminating: bool, converter: Converter | None
+) -> Structure:
     spec = definition["spec"]
     paths = (version.get("subresources") or {}).get("scale")
     scale = None
@@ -78,6 +82,7 @@ def _structure(definition: Json, version: Json, stored_as: Stored | None, *, is_
         deprecation=deprecation(spec, version),
         stored_as=stored_as,
         is_terminating=is_terminating,
+        converter=converter,
     )
 
 

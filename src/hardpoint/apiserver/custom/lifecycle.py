@@ -12,11 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from hardpoint.apiserver.custom import conditions
+from hardpoint.apiserver.custom.converters import Converters
 from hardpoint.apiserver.custom.removal import Removal
 from hardpoint.apiserver.custom.serving import Serving
 from hardpoint.apiserver.custom.writing import Writer
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.mirror import Mirror
+from hardpoint.apiserver.reader import StoreReader
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery.messages import Handler
 from hardpoint.machinery.timestamps import format_time
@@ -34,7 +36,9 @@ class CustomResources:
     def __init__(
         self, hub: Hub, store: Store, registry: Registry, handle: Handler, now: Callable[[], datetime]
     ) -> None:
-        self._serving = Serving(registry, lambda: hub.revision)
+        self._converters = Converters(StoreReader(store))
+        self.families = self._converters.families
+        self._serving = Serving(registry, self._converters, lambda: hub.revision)
         self._writer = Writer(handle)
         self._now: Callable[[], str] = lambda: format_time(now())
         self._removal = Removal(hub, store, self._serving, self._writer, self._find, self._now)
@@ -53,6 +57,7 @@ class CustomResources:
             # One at a time: who comes first has the name.
             tasks.create_task(self._queue.work(self._look), name="custom resource definitions")
             tasks.create_task(self._removal.run(), name="removal of custom resources")
+            tasks.create_task(self._converters.run(), name="converters of custom resources")
 
     def _find(self, name: str) -> Json | None:
         return self._definitions.get("", name)

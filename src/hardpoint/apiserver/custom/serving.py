@@ -13,6 +13,7 @@ from typing import Any
 
 from hardpoint.apiserver import places
 from hardpoint.apiserver.custom import conditions
+from hardpoint.apiserver.custom.converters import Converters
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery.kinds import Kind, builtin
 
@@ -38,8 +39,9 @@ class _Served:
 class Serving:
     """What is served because of definitions."""
 
-    def __init__(self, registry: Registry, revision: Callable[[], int]) -> None:
+    def __init__(self, registry: Registry, converters: Converters, revision: Callable[[], int]) -> None:
         self._registry = registry
+        self._converters = converters
         self._revision = revision
         self._served: dict[str, _Served] = {}
 
@@ -62,7 +64,10 @@ class Serving:
     def hide(self, name: str) -> None:
         """Serve nothing because of this definition."""
         served = self._served.pop(name, None)
-        for kind in served.kinds if served is not None else ():
+        if served is None:
+            return
+        self._converters.forget(name)
+        for kind in served.kinds:
             self._forget(kind)
 
     def kinds(self, name: str) -> list[Kind]:
@@ -79,9 +84,10 @@ class Serving:
         from hardpoint.apiserver.custom.definitions import kinds_of  # Not before there are definitions.
 
         going = _is_terminating(definition) if is_terminating is None else is_terminating
+        converter = self._converters.of(definition)
         kinds = [
             kind
-            for kind in kinds_of(definition, settled_from=settled_from, is_terminating=going)
+            for kind in kinds_of(definition, settled_from=settled_from, is_terminating=going, converter=converter)
             if (kind.group, kind.version) not in _builtin_versions()
         ]
         before = self.kinds(name)

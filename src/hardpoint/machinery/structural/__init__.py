@@ -12,5 +12,6 @@ and finds kube-apiserver's words. Rules in CEL are not evaluated here.
 
 from hardpoint.machinery.structural.scale import Scale
 from hardpoint.machinery.structural.structure import Stored, Structure
+from hardpoint.machinery.structural.versions import ConversionFailed, Converter
 
-__all__ = ["Scale", "Stored", "Structure"]
+__all__ = ["ConversionFailed", "Converter", "Scale", "Stored", "Structure"]

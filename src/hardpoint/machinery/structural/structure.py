@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardpoint.machinery.fielderrors import FieldError
 from hardpoint.machinery.shapes.refusals import TypeMismatch
@@ -46,6 +46,7 @@ class Structure:
         deprecation: str = "",
         stored_as: Stored | None = None,
         is_terminating: bool = False,
+        converter: Converter | None = None,
     ) -> None:
         self.schema: Json = schema or {}
         """The version's `openAPIV3Schema` as it is stored, not to be changed; empty if it has none."""
@@ -61,6 +62,8 @@ class Structure:
         """Every version of the resource by its apiVersion, served or not: objects may be stored in any of them."""
         self.is_terminating = is_terminating
         """Whether the definition is going away: nothing new may be made."""
+        self.converter = converter
+        """Who converts between the versions, or None if nothing but their name changes."""
         self.settled_from = NEVER
         """What was stored at this revision or later is complete and pruned by this very schema."""
         self.preserves_unknown = preserves_unknown

@@ -1,17 +1,32 @@
-"""From one version of a custom resource to another with the conversion `None`: the name of the version changes.
+"""From one version of a custom resource to another.
 
-Each version has a schema of its own. On the way in, what the stored version does not know is lost; on the way out an
-object first gets the defaults of the version it was stored in, and then loses what the served one does not know.
+With the conversion `None` the name of the version changes. Each version has a schema of its own: on the way in, what
+the stored version does not know is lost; on the way out an object first gets the defaults of the version it was stored
+in, and then loses what the served one does not know. All other conversions are somebody else's, who is a Converter.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from hardpoint.machinery.conversion import Convert
+from hardpoint.machinery.errors import HardpointError
 from hardpoint.machinery.kinds import Kind
 
 Json = dict[str, Any]
+
+
+class ConversionFailed(HardpointError):
+    """Objects could not be converted. The text is told to whoever asked for them."""
+
+
+class Converter(Protocol):
+    """Converts the objects of a custom resource. Calls overlap, and any may be repeated."""
+
+    async def convert(self, objects: Sequence[Json], api_version: str) -> list[Json]:
+        """The same objects in that version, in the same order. Raises ConversionFailed."""
+        ...
 
 
 def conversions(kind: Kind) -> tuple[Convert | None, Convert]:

@@ -13,12 +13,12 @@ Here are the review's shapes and the checks of an answer, in kube-apiserver's wo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, NotRequired, Protocol, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from hardpoint.machinery import reviews
-from hardpoint.machinery.errors import HardpointError
 from hardpoint.machinery.fielderrors import FieldError, quote
 from hardpoint.machinery.reviews import BadReview
+from hardpoint.machinery.structural import ConversionFailed
 from hardpoint.machinery.validation.labelselectors import labels as check_labels
 from hardpoint.machinery.validation.metadata import check_annotations
 
@@ -61,18 +61,6 @@ class ConversionReview(TypedDict):
     kind: Literal["ConversionReview"]
     request: NotRequired[ConversionRequest]
     response: NotRequired[ConversionResponse]
-
-
-class Converter(Protocol):
-    """Converts. Calls overlap, and any may be repeated."""
-
-    async def convert(self, objects: Sequence[Json], api_version: str) -> list[Json]:
-        """The same objects in that version, in the same order. Raises ConversionFailed."""
-        ...
-
-
-class ConversionFailed(HardpointError):
-    """Objects could not be converted. The text is told to whoever asked for them."""
 
 
 class BadAnswer(ValueError):

@@ -16,10 +16,9 @@ import orjson
 
 from hardpoint.client.webhook import Answered, Webhook
 from hardpoint.machinery.errors import ConfigError, GuestError
+from hardpoint.machinery.structural import ConversionFailed, Converter
 from hardpoint.seams.crd.contract import (
     BadAnswer,
-    ConversionFailed,
-    Converter,
     Failure,
     asked,
     converted,

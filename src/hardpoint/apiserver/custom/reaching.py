@@ -1,0 +1,110 @@
+"""Where the webhook of a definition is: at an address, or behind a Service.
+
+A cluster of ours has no proxy that makes a ClusterIP go anywhere, so one of the Service's ready endpoints is asked, and
+the ClusterIP only where nobody keeps endpoints. Either way its certificate must be for `<service>.<namespace>.svc`.
+"""
+
+from __future__ import annotations
+
+import binascii
+import random
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from hardpoint.apiserver.reader import StoreReader
+from hardpoint.client.endpoint import Endpoint
+from hardpoint.client.webhook import Webhook, endpoint_at
+from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.fielderrors import quote
+
+Json = dict[str, Any]
+
+PORT_DEFAULT = 443
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+"""What comes back is about as large as what was sent, unless somebody wants our memory."""
+_ROUTED = ("ClusterIP", "LoadBalancer", "NodePort")
+
+
+def url_of(config: Json) -> str:
+    """The address of a clientConfig, as errors call it."""
+    service = config.get("service")
+    if service is None:
+        return str(config.get("url", ""))
+    port = service.get("port") or PORT_DEFAULT
+    return f"https://{service['name']}.{service['namespace']}.svc:{port}{service.get('path') or '/'}"
+
+
+class Reach:
+    """Finds the webhook of one clientConfig, and keeps the connections to where it was last."""
+
+    def __init__(self, seam: str, config: Json, reader: StoreReader) -> None:
+        self._seam = seam
+        self._config = config
+        self._reader = reader
+        self._webhooks: dict[tuple[str, int], Webhook] = {}
+
+    async def __call__(self) -> Webhook:
+        """The webhook. Raises ConfigError if there is none."""
+        endpoint = endpoint_at(url_of(self._config), ca_pem=_bundle(self._config))
+        service = self._config.get("service")
+        if service is not None:
+            host, port = await self._behind(service)
+            endpoint = replace(endpoint, host=host, port=port, tls_server_name=endpoint.host)
+        return self._webhook(endpoint)
+
+    async def close(self) -> None:
+        for webhook in self._webhooks.values():
+            await webhook.close()
+
+    def _webhook(self, endpoint: Endpoint) -> Webhook:
+        where = (endpoint.host, endpoint.port)
+        found = self._webhooks.get(where)
+        if found is None:
+            found = self._webhooks[where] = Webhook(self._seam, endpoint, answer_bytes_max=ANSWER_BYTES_MAX)
+        return found
+
+    async def _behind(self, reference: Json) -> tuple[str, int]:
+        """The host and the port of somebody who answers for a Service."""
+        namespace, name = reference["namespace"], reference["name"]
+        service = await self._reader.get("", "services", namespace, name)
+        if service is None:
+            raise ConfigError(f"service {quote(name)} not found")
+        spec = service["spec"]
+        if spec.get("type", "ClusterIP") not in _ROUTED:
+            raise ConfigError(f"unsupported service type {quote(spec['type'])}")
+        wanted = reference.get("port") or PORT_DEFAULT
+        port = next((each for each in spec.get("ports") or () if each["port"] == wanted), None)
+        if port is None:
+            raise ConfigError(f"no service port {wanted} found for service {quote(name)}")
+        slices = [
+            each
+            for each in await self._reader.list("discovery.k8s.io", "endpointslices", namespace)
+            if (each["metadata"].get("labels") or {}).get("kubernetes.io/service-name") == name
+        ]
+        if ready := list(_ready(slices, port.get("name", ""))):
+            return random.choice(ready)  # noqa: S311 # spreads the work
+        if slices or spec.get("clusterIP", "None") == "None":
+            raise ConfigError(f"no endpoints available for service {quote(name)}")
+        return spec["clusterIP"], wanted
+
+
+def _ready(slices: list[Json], port_name: str) -> Iterator[tuple[str, int]]:
+    for each in slices:
+        for port in each.get("ports") or ():
+            if port.get("name", "") != port_name or port.get("port") is None:
+                continue
+            for endpoint in each.get("endpoints") or ():
+                if (endpoint.get("conditions") or {}).get("ready") is not False:
+                    yield endpoint["addresses"][0], port["port"]
+
+
+def _bundle(config: Json) -> bytes | None:
+    """Whom to trust, as PEM; None trusts what the machine trusts."""
+    if not config.get("caBundle"):
+        return None
+    try:
+        return b64decode(config["caBundle"])
+    except binascii.Error as wrong:
+        raise ConfigError(f"caBundle is not base64: {wrong}") from wrong
