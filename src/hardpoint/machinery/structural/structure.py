@@ -17,6 +17,7 @@ from hardpoint.machinery.structural import checked, defaulted, embedded, explain
 from hardpoint.machinery.structural.before import NOTHING, Before
 from hardpoint.machinery.structural.keywords import PRESERVE
 from hardpoint.machinery.structural.scale import Scale
+from hardpoint.machinery.structural.versions import Converter
 
 Json = dict[str, Any]
 
