@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from hardpoint.machinery.cel.costs import MATCH_CONDITIONS_MAX, PER_CALL_MAX
 from hardpoint.machinery.cel.errors import CompileError, CostExceeded, EvaluationError, Interrupted, WrongResult
+from hardpoint.machinery.cel.escaping import RESERVED, escape, unescape
 from hardpoint.machinery.cel.estimates import Sizes, estimate
 from hardpoint.machinery.cel.program import Program, compile
 from hardpoint.machinery.cel.ranges import UNBOUNDED
@@ -32,9 +33,11 @@ from hardpoint.machinery.cel.types import (
     UINT,
     Type,
     list_of,
+    map_list_of,
     map_of,
     object_of,
     optional_of,
+    set_list_of,
 )
 
 __all__ = [
@@ -47,6 +50,7 @@ __all__ = [
     "MATCH_CONDITIONS_MAX",
     "NULL",
     "PER_CALL_MAX",
+    "RESERVED",
     "STRING",
     "TIMESTAMP",
     "UNBOUNDED",
@@ -54,6 +58,7 @@ __all__ = [
     "Path",
     "SizeRange",
     "Sizes",
+    "escape",
     "estimate",
     "UINT",
     "CompileError",
@@ -65,7 +70,10 @@ __all__ = [
     "WrongResult",
     "compile",
     "list_of",
+    "map_list_of",
     "map_of",
     "object_of",
     "optional_of",
+    "set_list_of",
+    "unescape",
 ]

@@ -7,6 +7,7 @@ at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hardpoint.machinery.cel.errors import CompileError, Mistake
@@ -200,6 +201,9 @@ class _Checker:
         if result is None:
             return self._no_overload(node, operands)
         node.overloads = tuple(matching)
+        if node.function == "_+_" and result.kind is Kind.LIST:
+            # A set or a map to which something is added is one still.
+            return replace(result, keys=operands[0].keys)
         return result
 
     def _no_overload(self, node: Call, operands: Sequence[Type]) -> Type:

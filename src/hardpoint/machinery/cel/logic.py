@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
+from hardpoint.machinery.cel.comparing import Same
 from hardpoint.machinery.cel.costs import read
 from hardpoint.machinery.cel.errors import Cancelled, EvaluationError
 from hardpoint.machinery.cel.frames import SPENT, Frame, Step, paid, spend
@@ -59,8 +60,8 @@ def conditional(condition: Step, chosen: Step, otherwise: Step) -> Step:
     return Step(run, condition.cost, base=0)
 
 
-def equality(left: Step, right: Step, wanted: bool) -> Step:
-    """`==`, or `!=` if equality is not `wanted`."""
+def equality(left: Step, right: Step, wanted: bool, same: Same = equal) -> Step:
+    """`==`, or `!=` if equality is not `wanted`; `same` compares what is no text."""
     first, second = left.run, right.run
 
     def run(frame: Frame) -> bool:
@@ -73,7 +74,7 @@ def equality(left: Step, right: Step, wanted: bool) -> Step:
             frame[SPENT] += read(min(len(one), len(other)))
             return (one == other) is wanted
         spend(frame, 1 if isinstance(one, Opaque) else read(min(size_of(one), size_of(other))))
-        return equal(one, other) is wanted
+        return same(one, other) is wanted
 
     return Step(run, left.cost + right.cost)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hardpoint.machinery.cel import costs
 from hardpoint.machinery.cel.calls import call
+from hardpoint.machinery.cel.comparing import comparer, merged
 from hardpoint.machinery.cel.errors import EvaluationError
 from hardpoint.machinery.cel.frames import FIRST_VARIABLE, Frame, Step, constant, new_frame
 from hardpoint.machinery.cel.library.regex import compiled
@@ -98,7 +99,10 @@ class Planner:
             case "_?_:_":
                 return conditional(*operands)
             case "_==_" | "_!=_":
-                return equality(operands[0], operands[1], node.function == "_==_")
+                same = comparer(node.arguments[0].type)
+                return equality(operands[0], operands[1], node.function == "_==_", same)
+            case "_+_" if (keys := node.arguments[0].type.keys) is not None:
+                return _merge(operands[0], operands[1], keys)
             case "_[_]":
                 return index(operands[0], operands[1])
             case "_[?_]":
@@ -207,3 +211,8 @@ def _as_optional(value: Any) -> Optional:
 def _lookup(value: Step, container: Any) -> Step:
     run = value.run
     return Step(lambda frame: is_in(run(frame), container), value.cost)
+
+
+def _merge(left: Step, right: Step, keys: Sequence[str]) -> Step:
+    first, second = left.run, right.run
+    return Step(lambda frame: merged(first(frame), second(frame), keys), left.cost + right.cost + 1)

@@ -6,7 +6,7 @@ any other field is a mistake found before anything is evaluated; objects themsel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as declared
 from enum import Enum
@@ -37,6 +37,8 @@ class Type:
     name: str
     parameters: tuple[Type, ...] = ()
     fields: tuple[tuple[str, Type], ...] = declared(default=(), repr=False)
+    keys: tuple[str, ...] | None = declared(default=None, repr=False)
+    """Of a list whose order means nothing: the fields that tell items apart; none, if the items do so themselves."""
     shown: str = declared(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -78,6 +80,18 @@ TIMESTAMP = Type(Kind.MOMENT, "google.protobuf.Timestamp", shown="timestamp")
 
 def list_of(item: Type) -> Type:
     return Type(Kind.LIST, "list", (item,))
+
+
+def set_list_of(item: Type) -> Type:
+    """A list that is a set, `x-kubernetes-list-type: set`: `==` takes no notice of its order, `+` adds what is new."""
+    return Type(Kind.LIST, "list", (item,), keys=())
+
+
+def map_list_of(item: Type, keys: Sequence[str]) -> Type:
+    """A list that is a map, `x-kubernetes-list-type: map`: `==` takes no notice of its order, and `+` puts an item in
+    the place of one with the same keys, which are the names of fields as expressions write them.
+    """
+    return Type(Kind.LIST, "list", (item,), keys=tuple(keys))
 
 
 def map_of(key: Type, value: Type) -> Type:
