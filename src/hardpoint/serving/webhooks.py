@@ -20,8 +20,9 @@ import orjson
 from hardpoint.machinery import durations, errors
 from hardpoint.machinery.durations import BadDuration
 from hardpoint.machinery.errors import ApiError, HardpointError
+from hardpoint.machinery.exposition import CONTENT_TYPE
 from hardpoint.machinery.messages import Request, Response
-from hardpoint.serving.webhookmetrics import CONTENT_TYPE, WebhookMetrics
+from hardpoint.serving.webhookmetrics import WebhookMetrics
 from hardpoint.serving.writing import status_response
 
 Json = dict[str, Any]

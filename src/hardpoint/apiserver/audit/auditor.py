@@ -15,9 +15,9 @@ from typing import NamedTuple, Protocol
 
 from hardpoint.apiserver.audit.events import Record
 from hardpoint.apiserver.audit.policy import LEVELS, Policy, Verdict
-from hardpoint.apiserver.metrics import Family, Sample
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.exposition import Family, Sample
 from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.seams.audit.contract import Stage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hardpoint.apiserver.metrics import Family
+from hardpoint.machinery.exposition import Family
 
 
 @dataclass(slots=True)

@@ -22,8 +22,8 @@ from hardpoint.apiserver.flow.courses import FIRST_GUESS_SECONDS, LEARNING, Cour
 from hardpoint.apiserver.flow.levels import Level, Levels, Queue, Waiting, had_seconds, with_mandatory
 from hardpoint.apiserver.flow.pushback import Brake, RetryAfter
 from hardpoint.apiserver.flow.schemas import in_order
-from hardpoint.apiserver.metrics import Family
 from hardpoint.apiserver.target import Target
+from hardpoint.machinery.exposition import Family
 from hardpoint.machinery.messages import User
 
 Json = dict[str, Any]
@@ -201,7 +201,7 @@ class Gate:
             raise
         finally:
             course.tally.waiting -= 1
-        course.tally.waited.add(monotonic() - began)
+        course.tally.waited.observe(monotonic() - began)
         # The dispatcher took the seat already, so that it does not give it to two.
         level.in_use -= width
         return self._sit(course, width, queue)

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from hardpoint.apiserver.flow.levels import Level
-from hardpoint.apiserver.metrics import Family, Labels, Sample
+from hardpoint.machinery.exposition import Family, Histogram, Sample, histograms
 
 BUCKETS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
-_BOUNDS = (*(f"{bound:g}" for bound in BUCKETS), "+Inf")
 _PREFIX = "apiserver_flowcontrol"
-
-
-class Spread:
-    """A histogram of seconds."""
-
-    __slots__ = ("counts", "seconds")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BUCKETS) + 1)
-        self.seconds = 0.0
-
-    def add(self, seconds: float) -> None:
-        self.counts[bisect_left(BUCKETS, seconds)] += 1
-        self.seconds += seconds
 
 
 class Tally:
@@ -38,7 +22,7 @@ class Tally:
         self.finished = 0
         self.waiting = 0
         self.rejected: Counter[str] = Counter()
-        self.waited = Spread()
+        self.waited = Histogram(BUCKETS)
 
 
 def families(levels: Iterable[Level], tallies: Mapping[tuple[str, str], Tally]) -> Iterator[Family]:
@@ -58,7 +42,7 @@ def families(levels: Iterable[Level], tallies: Mapping[tuple[str, str], Tally]) 
     ):
         yield f"{_PREFIX}_{name}", kind, about, samples
     waited = [((*labels, ("execute", "true")), tally.waited) for labels, tally in named]
-    yield from _spreads(f"{_PREFIX}_request_wait_duration_seconds", "How long requests waited.", waited)
+    yield from histograms(f"{_PREFIX}_request_wait_duration_seconds", "How long requests waited.", waited)
     limits = [((("priority_level", level.shape.name),), level) for level in levels]
     for name, about, seats in (
         ("current_executing_seats", "Seats in use now.", [(n, level.in_use) for n, level in limits]),
@@ -67,16 +51,3 @@ def families(levels: Iterable[Level], tallies: Mapping[tuple[str, str], Tally]) 
         ("upper_limit_seats", "Seats of a level with all it may borrow.", [(n, level.maximum) for n, level in limits]),
     ):
         yield f"{_PREFIX}_{name}", "gauge", about, seats
-
-
-def _spreads(name: str, about: str, spreads: Sequence[tuple[Labels, Spread]]) -> Iterator[Family]:
-    yield name, "histogram", about, ()
-    buckets: list[Sample] = []
-    for labels, spread in spreads:
-        below = 0
-        for bound, count in zip(_BOUNDS, spread.counts, strict=True):
-            below += count
-            buckets.append(((*labels, ("le", bound)), below))
-    yield f"{name}_bucket", "", "", buckets
-    yield f"{name}_sum", "", "", [(labels, spread.seconds) for labels, spread in spreads]
-    yield f"{name}_count", "", "", [(labels, sum(spread.counts)) for labels, spread in spreads]

@@ -7,6 +7,8 @@ import resource
 from collections.abc import Iterator
 from pathlib import Path
 
+from hardpoint.machinery.exposition import Family
+
 _PROC = Path("/proc")
 _FAMILIES = {
     "process_cpu_seconds_total": ("counter", "Processor time used, in user and in system mode."),
@@ -18,15 +20,13 @@ _FAMILIES = {
 }
 
 
-def render() -> list[str]:
-    """The lines of the exposition format; none where there is no /proc."""
+def families() -> Iterator[Family]:
+    """What there is to tell; nothing where there is no /proc."""
     if not (_PROC / "self/stat").exists():
-        return []
-    lines = []
+        return
     for name, value in _values():
         kind, about = _FAMILIES[name]
-        lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}", f"{name} {value:.17g}"]
-    return lines
+        yield name, kind, about, [((), value)]
 
 
 def _values() -> Iterator[tuple[str, float]]:
