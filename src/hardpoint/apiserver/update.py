@@ -149,10 +149,18 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions, is_t
     else:
         wrong = validation.on_part_update(kind, subresource, new, old)
     if wrong:
+        wrong = _without_tolerated(call, wrong)
+    if wrong:
         raise errors.invalid(told_as(kind), call.target.name, as_given(wrong, call.given))
     if subresource != "status":
         call.warnings += strategies.warn_update(kind, new, old)
     await admission.validate(attributes)
+
+
+def _without_tolerated(call: Call, wrong: list[fielderrors.FieldError]) -> list[fielderrors.FieldError]:
+    """What is wrong and refuses the update. What was wrong before and did not change is told as a warning."""
+    call.warnings += [str(each) for each in wrong if each.is_tolerated]
+    return [each for each in wrong if not each.is_tolerated]
 
 
 async def _commit(call: Call, new: Json, old: Json, found: KeyValue, options: WriteOptions) -> bytes:

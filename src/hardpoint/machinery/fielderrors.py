@@ -7,7 +7,7 @@ plain strings: `at("spec.containers", 0)` is `spec.containers[0]`, `at("data", k
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -37,6 +37,11 @@ class FieldError:
     field: str
     shown: str
     detail: str
+    is_tolerated: bool = False
+    """Whether it was there before and did not change: then it is told, and refuses nothing."""
+
+    def tolerated(self, is_tolerated: bool) -> FieldError:
+        return replace(self, is_tolerated=True) if is_tolerated else self
 
     def body(self) -> str:
         """The text without the field: `Invalid value: "x": must be no more than 63 characters`."""

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardpoint.machinery.structural import explained
-from hardpoint.machinery.validation import apiextensions_structural
+from hardpoint.machinery.structural import explained, fieldpaths
 from tests.machinery.walk import GONE, Json, changed, complaints, replaced, warnings
 
 STRING = {"type": "string"}
@@ -248,20 +247,20 @@ def test_an_unknown_format_is_a_warning() -> None:
 )
 def test_paths_lead_to_fields(path: str, steps: tuple[str, ...]) -> None:
     schema = {"properties": {"a": {"properties": {"b.c": STRING}}}}
-    assert apiextensions_structural.follow(schema, path)[0] == steps
+    assert fieldpaths.follow(schema, path)[0] == steps
 
 
 @pytest.mark.parametrize("path", ["a", ".", ".b", ".a[0]", ".a['b.c'", ".a.b.c"])
 def test_paths_that_lead_nowhere(path: str) -> None:
     schema = {"properties": {"a": {"properties": {"b.c": STRING}}}}
-    with pytest.raises(apiextensions_structural.BadPath):
-        apiextensions_structural.follow(schema, path)
+    with pytest.raises(fieldpaths.BadPath):
+        fieldpaths.follow(schema, path)
 
 
 @given(st.text())
 def test_any_path_is_read_or_refused(path: str) -> None:
-    with contextlib.suppress(apiextensions_structural.BadPath):
-        apiextensions_structural.follow({"properties": {"a": STRING}}, path)
+    with contextlib.suppress(fieldpaths.BadPath):
+        fieldpaths.follow({"properties": {"a": STRING}}, path)
 
 
 json_values = st.recursive(

@@ -103,18 +103,6 @@ def _metadata_problems(metadata: Json, path: str) -> Iterator[FieldError]:
     yield from metadata_rules.of_embedded(decoded, path)
 
 
-def has_any(schema: Json) -> bool:
-    """Whether there are embedded objects anywhere below."""
-    waiting = [schema]
-    while waiting:
-        now = waiting.pop()
-        if now.get(EMBEDDED):
-            return True
-        waiting += (now.get("properties") or {}).values()
-        waiting += (now[word] for word in ("items", "additionalProperties") if isinstance(now.get(word), dict))
-    return False
-
-
 def _children(schema: Json, value: Json) -> Iterator[tuple[str, Any, Json]]:
     properties = schema.get("properties") or {}
     additional = schema.get("additionalProperties")

@@ -22,7 +22,7 @@ from hardpoint.machinery.fielderrors import (
     type_invalid,
 )
 from hardpoint.machinery.structural import patterns, values
-from hardpoint.machinery.structural.before import NOTHING, Before
+from hardpoint.machinery.structural.before import Before
 from hardpoint.machinery.structural.keywords import INT_OR_STRING
 from hardpoint.machinery.structural.values import where
 
@@ -40,7 +40,7 @@ TYPES: dict[type, str] = {
 _GO_FORMATS = {int: "int64", float: "float64"}
 
 
-def problems(path: str, value: Any, schema: Json, before: Before = NOTHING) -> list[FieldError]:
+def problems(path: str, value: Any, schema: Json, before: Before | None = None) -> list[FieldError]:
     """Everything that keeps `value`, which lies at `path`, from fitting `schema`."""
     return _value(_Place(path, "", before), value, schema).errors
 
@@ -50,7 +50,7 @@ class _Place(NamedTuple):
     """Where the value that is validated lies in its object; "" for the object itself."""
     name: str
     """Where this value lies below it, in kube-openapi's spelling."""
-    before: Before
+    before: Before | None
 
     @property
     def field(self) -> str:
@@ -80,7 +80,7 @@ def _value(place: _Place, value: Any, schema: Json) -> _Result:
         result.errors += _enum(place, value, schema)
         if isinstance(value, dict):
             result.add(_object(place, value, schema))
-    if result.errors and place.before.is_unchanged(value):
+    if result.errors and place.before is not None and place.before.is_unchanged():
         return _Result(passed=result.passed)
     return result
 
@@ -167,8 +167,8 @@ def _array(place: _Place, value: list[Any], schema: Json) -> _Result:
     items = schema.get("items")
     if isinstance(items, dict):
         for index, each in enumerate(value):
-            below = place._replace(name=f"{place.name}[{index}]", before=place.before.item(each, schema))
-            result.add(_value(below, each, items))
+            before = place.before.item(index) if place.before is not None else None
+            result.add(_value(_Place(place.path, f"{place.name}[{index}]", before), each, items))
     least, most = schema.get("minItems"), schema.get("maxItems")
     if least is not None and len(value) < least:
         told = f"{place.name} in body should have at least {least} items"
@@ -192,10 +192,9 @@ def _object(place: _Place, value: Json, schema: Json) -> _Result:
     for key, item in value.items():
         if key in properties:
             spelled = f"{name}.{key}" if name else key
-            result.add(_value(_Place(place.path, spelled, place.before.field(key, place.name)), item, properties[key]))
+            result.add(_value(_below(place, spelled, key), item, properties[key]))
         elif isinstance(additional, dict):
-            below = _Place(place.path, f"{name}.{key}", place.before.field(key, place.name))
-            result.add(_value(below, item, additional))
+            result.add(_value(_below(place, f"{name}.{key}", key), item, additional))
         elif additional is False:
             result.errors.append(invalid(place.field, key, f"{name}.{key} in body is a forbidden property"))
     missing = [key for key in schema.get("required") or () if key not in value]
@@ -203,9 +202,17 @@ def _object(place: _Place, value: Json, schema: Json) -> _Result:
     return result
 
 
+def _below(place: _Place, name: str, field: str) -> _Place:
+    """The place of a field. What an object says it is, it is never excused for."""
+    is_type = not place.name and field in ("kind", "apiVersion")
+    before = place.before.field(field) if place.before is not None and not is_type else None
+    return _Place(place.path, name, before)
+
+
 def _logic(place: _Place, value: Any, schema: Json) -> _Result:
-    """allOf, anyOf, oneOf and not."""
+    """allOf, anyOf, oneOf and not. Their branches know nothing of what was before."""
     result = _Result(passed=1)
+    place = place._replace(before=None)
 
     def tried(word: str) -> list[_Result]:
         return [_value(place, value, branch) for branch in schema.get(word) or ()]

@@ -27,9 +27,20 @@ _MAC = re.compile(
 )
 _MAC_DIGITS = frozenset((12, 16, 40))
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
-_SCALA_DURATION = re.compile(r"[0-9]+\s*([A-Za-zµ]+)")
-_SCALA_UNITS = {"ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"}
-_SCALA_PREFIXES = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
+_SCALA_DURATION = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_DAY = 24 * durations.NANOSECONDS["h"]
+_SCALA_UNITS = {**durations.NANOSECONDS, "hr": _DAY // 24, "d": _DAY, "w": 7 * _DAY, "wk": 7 * _DAY}
+_SCALA_PREFIXES = {
+    "nano": "ns",
+    "micro": "us",
+    "milli": "ms",
+    "sec": "s",
+    "min": "m",
+    "hour": "h",
+    "day": "d",
+    "week": "w",
+}
+_INT64_DIGITS = 19
 _CARD = re.compile(
     r"4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
     r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11}"
@@ -137,13 +148,26 @@ def _date_time(text: str) -> bool:
     return _date(day) and found is not None and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
 
 
-def _duration(text: str) -> bool:
+def duration_nanoseconds(text: str) -> int | None:
+    """A length of time in Go's notation or in Scala's, `3 days`; None if it is neither."""
     try:
-        durations.parse(text)
+        return durations.parse(text)
     except durations.BadDuration:
-        units = (found[1].lower() for found in _SCALA_DURATION.finditer(text))
-        return any(unit in _SCALA_UNITS or unit.startswith(_SCALA_PREFIXES) for unit in units)
-    return True
+        found = _SCALA_DURATION.findall(text)
+    if any(len(number) > _INT64_DIGITS for number, _ in found):
+        return None
+    known = [int(number) * unit for number, name in found if (unit := _scala_unit(name.lower())) is not None]
+    return sum(known) if known else None
+
+
+def _scala_unit(unit: str) -> int | None:
+    if unit in _SCALA_UNITS:
+        return _SCALA_UNITS[unit]
+    return next((_SCALA_UNITS[short] for prefix, short in _SCALA_PREFIXES.items() if unit.startswith(prefix)), None)
+
+
+def _duration(text: str) -> bool:
+    return duration_nanoseconds(text) is not None
 
 
 FORMATS: Mapping[str, Format] = {

@@ -7,5 +7,6 @@ INT_OR_STRING = "x-kubernetes-int-or-string"
 LIST_MAP_KEYS = "x-kubernetes-list-map-keys"
 LIST_TYPE = "x-kubernetes-list-type"
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
+RULES = "x-kubernetes-validations"
 
 RESOURCE_FIELDS = ("apiVersion", "kind", "metadata")

@@ -14,15 +14,31 @@ from hardpoint.machinery.fielderrors import FieldError
 from hardpoint.machinery.shapes.refusals import TypeMismatch
 from hardpoint.machinery.shapes.shape import Decoded
 from hardpoint.machinery.structural import checked, defaulted, embedded, explained, finalizers, lists, pruned, unknown
-from hardpoint.machinery.structural.before import NOTHING, Before
+from hardpoint.machinery.structural.before import Before
 from hardpoint.machinery.structural.keywords import PRESERVE
 from hardpoint.machinery.structural.scale import Scale
+from hardpoint.machinery.structural.spine import has_embedded, has_rules
+from hardpoint.machinery.structural.values import NOWHERE
 from hardpoint.machinery.structural.versions import Converter
+
+if TYPE_CHECKING:
+    from hardpoint.machinery.structural.ruled import Ruled
 
 Json = dict[str, Any]
 
 NEVER = 1 << 62
 """A revision that no store reaches."""
+# With one of these a rule might see values of another type than its schema says.
+_BLOCKING = frozenset(
+    ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
+)
+_NOT_JUDGED = FieldError(
+    "FieldValueInvalid",
+    NOWHERE,
+    "null",
+    "some validation rules were not checked because the object was invalid;"
+    " correct the existing errors to complete validation",
+)
 _OPEN: Json = {"type": "object", PRESERVE: True}
 
 
@@ -136,22 +152,32 @@ class Structure:
         }
 
     def _on_create(self, obj: Json) -> list[FieldError]:
-        return self._problems(obj, NOTHING) + self._repeated(obj)
+        return self._problems(obj, None) + self._repeated(obj)
 
     def _on_update(self, obj: Json, old: Json) -> list[FieldError]:
-        found = self._problems(obj, Before(old))
+        found = self._problems(obj, Before(obj, old, self.schema))
         return found + (self._repeated(obj) if not self._repeated(old) else [])
 
     def _on_status_update(self, obj: Json, old: Json) -> list[FieldError]:
         found: list[FieldError] = []
         schema = (self.schema.get("properties") or {}).get("status")
         if schema is not None and "status" in obj and not self._status_fits(obj["status"]):
-            found += explained.problems("status", obj["status"], schema, Before(old).field("status", ""))
+            before = Before(obj, old, self.schema).field("status")
+            found += explained.problems("status", obj["status"], schema, before)
         if self.scale is not None:
             found += self.scale.problems(obj, status_only=True)
         return found + (self._repeated(obj) if not self._repeated(old) else [])
 
-    def _problems(self, obj: Json, before: Before) -> list[FieldError]:
+    def judge(self, obj: Json, old: Json | None, found: Sequence[FieldError]) -> list[FieldError]:
+        """What the rules say of an object, and of its change from `old`, after `found` was found wrong with it."""
+        if self._ruled is None:
+            return []
+        if any(each.reason in _BLOCKING for each in found):
+            return [_NOT_JUDGED]
+        before = None if old is None else Before(obj, old, self.schema)
+        return self._ruled.check("", obj, old, before).found
+
+    def _problems(self, obj: Json, before: Before | None) -> list[FieldError]:
         found = [] if self._fits(obj) else explained.problems("", obj, self.schema, before)
         if self.scale is not None:
             found += self.scale.problems(obj)
@@ -186,4 +212,12 @@ class Structure:
 
     @cached_property
     def _embeds(self) -> bool:
-        return embedded.has_any(self.schema)
+        return has_embedded(self.schema)
+
+    @cached_property
+    def _ruled(self) -> Ruled | None:
+        if not has_rules(self.schema):
+            return None
+        from hardpoint.machinery.structural.ruled import ruled  # Few schemas have rules, and CEL is large.
+
+        return ruled(self.schema, is_resource=True)

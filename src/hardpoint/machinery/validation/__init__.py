@@ -25,7 +25,7 @@ def on_create(kind: Kind, obj: Json) -> list[FieldError]:
     check = rule("validation", "CREATE", kind)
     if check is not None:
         errors.extend(check(obj))
-    return errors
+    return _judged(kind, obj, None, errors)
 
 
 def of_kind(kind: Kind, obj: Json) -> list[FieldError]:
@@ -40,7 +40,7 @@ def on_part_update(kind: Kind, part: str, obj: Json, old: Json) -> list[FieldErr
     check = (rule("validation", "SUBRESOURCES", kind) or {}).get(part)
     if check is not None:
         errors.extend(check(obj, old))
-    return errors
+    return _judged(kind, obj, old, errors)
 
 
 def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
@@ -50,4 +50,11 @@ def on_update(kind: Kind, obj: Json, old: Json) -> list[FieldError]:
     check = rule("validation", "UPDATE", kind)
     if check is not None:
         errors.extend(check(obj, old))
+    return _judged(kind, obj, old, errors)
+
+
+def _judged(kind: Kind, obj: Json, old: Json | None, errors: list[FieldError]) -> list[FieldError]:
+    """The errors, and what the rules in CEL of a custom kind add to them: those come last, and know the others."""
+    if kind.structure is not None:
+        errors.extend(kind.structure.judge(obj, old, errors))
     return errors

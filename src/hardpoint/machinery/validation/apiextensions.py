@@ -7,13 +7,14 @@ version, or several alike, a schema is told about under `spec.validation`. `_hoi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from hardpoint.machinery import names
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, required
+from hardpoint.machinery.sameness import is_same
 from hardpoint.machinery.validation import apiextensions_parts as parts
 from hardpoint.machinery.validation import apiextensions_schema, apiextensions_structural, rules
 from hardpoint.machinery.validation.apiextensions_view import versions_as_go
@@ -53,7 +54,7 @@ def _on_create(obj: Json) -> list[FieldError]:
     if deep := _too_deep(obj["spec"]):
         return deep
     found = _fixed_name(obj)
-    found += _spec(obj["spec"], established_ca=False)
+    found += _spec(obj["spec"], None, established_ca=False)
     found += _status(obj)
     found += _approval(obj, None)
     return found + _preserve_unknown_fields(obj, None)
@@ -67,7 +68,7 @@ def _on_update(obj: Json, old: Json) -> list[FieldError]:
         condition.get("type") == "Established" and condition.get("status") == "True"
         for condition in old.get("status", {}).get("conditions") or ()
     )
-    found = _spec(spec, established_ca=is_established)
+    found = _spec(spec, old_spec, established_ca=is_established)
     if is_established:
         found += rules.immutable("spec.scope", spec.get("scope"), old_spec.get("scope"))
         found += rules.immutable("spec.names.kind", spec["names"].get("kind"), old_spec["names"].get("kind"))
@@ -105,18 +106,20 @@ def _fixed_name(obj: Json) -> list[FieldError]:
     return []
 
 
-def _spec(spec: Json, *, established_ca: bool) -> list[FieldError]:
+def _spec(spec: Json, old: Json | None, *, established_ca: bool) -> list[FieldError]:
     view = _hoisted(spec)
+    stored = _stored_schemas(spec, old)
     found = _group(spec.get("group", ""))
     found += rules.required_choice("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced"))
     found += _missing_schemas(view)
     if spec.get("preserveUnknownFields") and _any_default(view):
         detail = "must be false in order to use defaults in the schema"
         found.append(invalid("spec.preserveUnknownFields", True, detail))
-    found += _versions(view)
+    found += _versions(view, stored)
     found += parts.required_names(spec["names"])
     found += parts.resource_names("spec.names", spec["names"])
-    found += _shared("spec", view.top, "validation", has_status=_any_status(view))
+    is_stored = bool(view.versions) and view.versions[0].get("name", "") in stored
+    found += _shared("spec", view.top, "validation", has_status=_any_status(view), is_stored=is_stored)
     if spec["conversion"].get("strategy") != "None" and spec.get("preserveUnknownFields"):
         detail = "must be None if spec.preserveUnknownFields is true"
         found.append(invalid("spec.conversion.strategy", spec["conversion"].get("strategy", ""), detail))
@@ -156,7 +159,16 @@ def _any_status(view: _Hoisted) -> bool:
     return any("status" in (holder.get("subresources") or {}) for holder in (view.top, *view.versions))
 
 
-def _versions(view: _Hoisted) -> list[FieldError]:
+def _stored_schemas(spec: Json, old: Json | None) -> frozenset[str]:
+    """The versions whose schemas are as they were stored."""
+    new, before = (
+        {version.get("name", ""): version.get("schema") for version in (each or {}).get("versions") or ()}
+        for each in (spec, old)
+    )
+    return frozenset(name for name, schema in new.items() if name in before and is_same(schema, before[name]))
+
+
+def _versions(view: _Hoisted, stored: Collection[str]) -> list[FieldError]:
     found: list[FieldError] = []
     for index, version in enumerate(view.versions):
         path = at("spec.versions", index)
@@ -165,7 +177,7 @@ def _versions(view: _Hoisted) -> list[FieldError]:
             found.append(invalid(f"{path}.name", name, ",".join(problems)))
         found += _deprecation(path, version)
         subresources = version.get("subresources") or view.top.get("subresources") or {}
-        found += _shared(path, version, "schema", has_status="status" in subresources)
+        found += _shared(path, version, "schema", has_status="status" in subresources, is_stored=name in stored)
     found_names = [version.get("name", "") for version in view.versions]
     if len(set(found_names)) != len(found_names):
         found.append(_about_versions(view, "must contain unique version names"))
@@ -202,13 +214,16 @@ def _deprecation(path: str, version: Json) -> list[FieldError]:
     return [invalid(f"{path}.deprecationWarning", warning, text) for text in problems]
 
 
-def _shared(path: str, holder: Mapping[str, Any], schema_name: str, *, has_status: bool) -> list[FieldError]:
+def _shared(
+    path: str, holder: Mapping[str, Any], schema_name: str, *, has_status: bool, is_stored: bool
+) -> list[FieldError]:
     """What may stand in a version or, where all versions agree, at the top."""
     validation = holder.get("schema")
     schema = (validation or {}).get("openAPIV3Schema")
     found: list[FieldError] = []
     if schema is not None:
-        found += apiextensions_schema.root(f"{path}.{schema_name}.openAPIV3Schema", schema, has_status=has_status)
+        place = f"{path}.{schema_name}.openAPIV3Schema"
+        found += apiextensions_schema.root(place, schema, has_status=has_status, is_stored=is_stored)
     found += parts.scale_paths(f"{path}.subresources", holder.get("subresources") or {})
     for index, column in enumerate(holder.get("additionalPrinterColumns") or ()):
         found += parts.printer_column(at(f"{path}.additionalPrinterColumns", index), column)

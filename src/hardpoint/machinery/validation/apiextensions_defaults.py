@@ -1,35 +1,73 @@
 """Whether the defaults in a CRD's schema fit the schema they stand in.
 
-A default must keep to its own schema, and must not hold fields that would be pruned from it.
+A default must keep to its own schema and to the rules in it, and must not hold fields that would be pruned from it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError, at, invalid
-from hardpoint.machinery.structural import explained
+from hardpoint.machinery.structural import embedded, explained
+from hardpoint.machinery.structural.keywords import EMBEDDED, PRESERVE, RESOURCE_FIELDS
+from hardpoint.machinery.structural.spine import has_rules
 
 Json = dict[str, Any]
 
-PRESERVE = "x-kubernetes-preserve-unknown-fields"
-RESOURCE_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
+BUDGET = 10_000_000
+"""What all rules together may cost for all defaults of a schema."""
 
 
 def problems(path: str, schema: Json) -> list[FieldError]:
-    """What is wrong with the defaults in a schema and below it. Maps' values have none."""
-    found: list[FieldError] = []
-    if "default" in schema:
-        default = schema["default"]
-        place = f"{path}.default"
-        if has_unknown_fields(default, schema):
-            found.append(invalid(place, default, "must not have unknown fields"))
-        found += explained.problems(place, default, schema)
-    if isinstance(schema.get("items"), dict):
-        found += problems(f"{path}.items", schema["items"])
-    for name, child in schema.get("properties", {}).items():
-        found += problems(at(f"{path}.properties", key=name), child)
-    return found
+    """What is wrong with the defaults in a resource's schema and below it."""
+    trial = _Trial()
+    trial.visit(path, schema, is_resource=True)
+    return trial.found
+
+
+@dataclass
+class _Trial:
+    """The defaults of one schema, tried one after the other until there are none or the budget is gone."""
+
+    found: list[FieldError] = field(default_factory=list)
+    left: int = BUDGET
+
+    def visit(self, path: str, schema: Json, *, is_resource: bool = False, in_metadata: bool = False) -> None:
+        """Maps' values have no defaults."""
+        is_resource = is_resource or bool(schema.get(EMBEDDED))
+        in_metadata = in_metadata and not is_resource
+        if "default" in schema:
+            self._try(f"{path}.default", schema["default"], schema, is_resource=is_resource, in_metadata=in_metadata)
+        if isinstance(schema.get("items"), dict) and self.left >= 0:
+            self.visit(f"{path}.items", schema["items"], in_metadata=in_metadata)
+        for name, child in (schema.get("properties") or {}).items():
+            if self.left < 0:
+                return
+            is_metadata = in_metadata or (is_resource and name in RESOURCE_FIELDS)
+            self.visit(at(f"{path}.properties", key=name), child, in_metadata=is_metadata)
+
+    def _try(self, path: str, default: Any, schema: Json, *, is_resource: bool, in_metadata: bool) -> None:
+        if not in_metadata and has_unknown_fields(default, schema):
+            self.found.append(invalid(path, default, "must not have unknown fields"))
+        wrong = list(embedded.problems(schema, default, path)) or explained.problems(path, default, schema)
+        self.found += wrong
+        if not wrong and has_rules(schema):
+            self._judge(path, default, schema, is_resource=is_resource)
+
+    def _judge(self, path: str, default: Any, schema: Json, *, is_resource: bool) -> None:
+        """A default must pass as a value that stays what it is, and as one that is new."""
+        from hardpoint.machinery.structural.ruled import ruled  # Few schemas have rules, and CEL is large.
+
+        rules = ruled(schema, is_resource=is_resource)
+        if rules is None:
+            return
+        found, left = rules.check(path, default, default, None, self.left)
+        if not found:
+            found, new_left = rules.check(path, default, None, None, self.left)
+            left = min(left, new_left)
+        self.found += found
+        self.left = left
 
 
 def has_unknown_fields(value: Any, schema: Json) -> bool:
@@ -59,4 +97,4 @@ def _keeps(schema: Json, name: str) -> bool:
     """Whether a field the schema does not name survives pruning."""
     if schema.get(PRESERVE):
         return True
-    return name in RESOURCE_FIELDS and bool(schema.get("x-kubernetes-embedded-resource"))
+    return name in RESOURCE_FIELDS and bool(schema.get(EMBEDDED))

@@ -6,7 +6,8 @@ from typing import Any
 
 from hardpoint.machinery import names
 from hardpoint.machinery.fielderrors import FieldError, at, duplicate, forbidden, invalid, required, too_many
-from hardpoint.machinery.validation import apiextensions_structural, rules, webhookclients
+from hardpoint.machinery.structural.fieldpaths import BadPath, follow
+from hardpoint.machinery.validation import rules, webhookclients
 
 Json = dict[str, Any]
 
@@ -98,8 +99,8 @@ def selectable_fields(path: str, fields: list[Json], schema: Json | None) -> lis
             found.append(required(place))
             continue
         try:
-            steps, leaf = apiextensions_structural.follow(schema, wanted, allow_brackets=False)
-        except apiextensions_structural.BadPath as problem:
+            steps, leaf, _ = follow(schema, wanted, allow_brackets=False)
+        except BadPath as problem:
             found.append(invalid(place, wanted, f"is an invalid path: {problem}"))
             continue
         if steps[0] == "metadata":

@@ -1,7 +1,7 @@
 """The OpenAPI v3 rules of a CRD's schema: which keywords may stand where, and how the extensions fit together.
 
-Whether it is structural is `apiextensions_structural`'s business, its defaults are `apiextensions_defaults`'. CEL
-expressions are checked for being there, not compiled.
+Whether it is structural is `apiextensions_structural`'s business, its defaults are `apiextensions_defaults`', its rules
+in CEL `apiextensions_rules`': those are compiled where nothing else is wrong with their schema or below it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, not_supported, required
-from hardpoint.machinery.validation import apiextensions_defaults, apiextensions_structural
+from hardpoint.machinery.structural.spine import has_rules
+from hardpoint.machinery.validation import apiextensions_defaults, apiextensions_rules, apiextensions_structural
+from hardpoint.machinery.validation.apiextensions_rules import Costs, Scope
 from hardpoint.machinery.validation.apiextensions_view import SCHEMA, schema_as_go
 
 Json = dict[str, Any]
@@ -19,7 +21,6 @@ Json = dict[str, Any]
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 LIST_TYPES = ("atomic", "set", "map")
 MAP_TYPES = ("atomic", "granular")
-RULE_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 RESOURCE_FIELDS = frozenset({"metadata", "kind", "apiVersion"})
 # What the root may say when status has its own endpoint, by Go's names and in upstream's order.
 # fmt: off
@@ -39,17 +40,22 @@ class _Place:
 
     in_resource_meta: bool = False
     forbids_defaults: str | None = None
+    scope: Scope | None = None
+    """What its rules are compiled with; None where rules are not looked at."""
 
 
-def root(path: str, schema: Json, *, has_status: bool) -> list[FieldError]:
-    """Everything wrong with a version's whole schema."""
+def root(path: str, schema: Json, *, has_status: bool, is_stored: bool) -> list[FieldError]:
+    """Everything wrong with a version's whole schema. `is_stored` if it is the one that was stored before."""
     found = _root_with_status(path, schema) if has_status else []
     if schema.get("nullable"):
         found.append(forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
+    costs, scope = Costs(is_exempt=is_stored), None
     if apiextensions_structural.is_convertible(schema):
-        problems = apiextensions_structural.problems(path, schema)
-        found += problems or apiextensions_defaults.problems(path, schema)
-    return found + _schema(path, schema, _Place(), is_root=True)
+        problems = apiextensions_structural.problems(path, schema) or apiextensions_defaults.problems(path, schema)
+        found += problems
+        scope = Scope(schema, costs) if not problems and has_rules(schema) else None
+    found += _schema(path, schema, _Place(scope=scope), is_root=True)
+    return found + costs.errors + costs.of_schema(path)
 
 
 def _root_with_status(path: str, schema: Json) -> list[FieldError]:
@@ -80,19 +86,23 @@ def _schema(path: str, schema: Json, place: _Place, *, is_root: bool = False) ->
         found.append(forbidden(f"{path}.uniqueItems", detail))
     found += _additional_properties(path, schema, place)
     for name, child in schema.get("properties", {}).items():
-        below = place
+        below = place if place.scope is None else replace(place, scope=place.scope.field(name))
         if name in RESOURCE_FIELDS and (is_root or schema.get("x-kubernetes-embedded-resource")):
             reason = f"in top-level {name}" if is_root else place.forbids_defaults
-            below = replace(place, in_resource_meta=True, forbids_defaults=reason)
+            below = replace(below, in_resource_meta=True, forbids_defaults=reason)
         found += _schema(at(f"{path}.properties", key=name), child, below)
     found += _below_logic(path, schema, place)
     items = schema.get("items")
     if isinstance(items, dict):
-        found += _schema(f"{path}.items", items, place)
+        below = place if place.scope is None else replace(place, scope=place.scope.items(path))
+        found += _schema(f"{path}.items", items, below)
     for index, child in enumerate(items if isinstance(items, list) else ()):
         found += _schema(at(f"{path}.items", index), child, place)
     found += _extensions(path, schema)
-    return found + _rules(path, schema)
+    found += apiextensions_rules.wording(path, schema)
+    if place.scope is not None and not found:
+        place.scope.check(path)
+    return found
 
 
 def _keywords(path: str, schema: Json, place: _Place) -> list[FieldError]:
@@ -124,6 +134,8 @@ def _additional_properties(path: str, schema: Json, place: _Place) -> list[Field
         detail = "additionalProperties and properties are mutual exclusive"
         found.append(forbidden(f"{path}.additionalProperties", detail))
     if isinstance(additional, dict):
+        if place.scope is not None:
+            place = replace(place, scope=place.scope.values())
         if place.in_resource_meta:
             place = replace(place, forbids_defaults="inside additionalProperties applying to object metadata")
         found += _schema(f"{path}.additionalProperties", additional, place)
@@ -132,6 +144,7 @@ def _additional_properties(path: str, schema: Json, place: _Place) -> list[Field
 
 def _below_logic(path: str, schema: Json, place: _Place) -> list[FieldError]:
     found: list[FieldError] = []
+    place = replace(place, scope=None)
     if "not" in schema:
         found += _schema(f"{path}.not", schema["not"], place)
     for keyword in ("allOf", "oneOf", "anyOf"):
@@ -234,49 +247,3 @@ def _unambiguous_items(path: str, items: Json, schema: Json) -> list[FieldError]
         if child.get("nullable"):
             found.append(forbidden(f"{place}.nullable", f"{belongs} cannot be nullable"))
     return found
-
-
-def _rules(path: str, schema: Json) -> list[FieldError]:
-    found: list[FieldError] = []
-    for index, rule in enumerate(schema.get("x-kubernetes-validations", ())):
-        found += _rule(at(f"{path}.x-kubernetes-validations", index), rule, schema)
-    return found
-
-
-def _rule(path: str, rule: Json, schema: Json) -> list[FieldError]:
-    found = []
-    expression, message = rule.get("rule", "").strip(), rule.get("message", "")
-    if not expression:
-        found.append(required(f"{path}.rule", "rule is not specified"))
-    elif message and not message.strip():
-        found.append(invalid(f"{path}.message", message, "must be non-empty if specified"))
-    elif _has_line_breaks(message.strip()):
-        found.append(invalid(f"{path}.message", message, "must not contain line breaks"))
-    elif _has_line_breaks(expression) and not message.strip():
-        detail = "message must be specified if rule contains line breaks"
-        found.append(required(f"{path}.message", detail))
-    if rule.get("messageExpression") and not rule["messageExpression"].strip():
-        detail = "messageExpression must be non-empty if specified"
-        found.append(required(f"{path}.messageExpression", detail))
-    if "reason" in rule and rule["reason"] not in RULE_REASONS:
-        found.append(not_supported(f"{path}.reason", rule["reason"], RULE_REASONS))
-    return found + _rule_field_path(f"{path}.fieldPath", rule.get("fieldPath", ""), schema)
-
-
-def _rule_field_path(path: str, value: str, schema: Json) -> list[FieldError]:
-    if not value:
-        return []
-    found = []
-    if not value.strip():
-        found.append(invalid(path, value, "must be non-empty if specified"))
-    if _has_line_breaks(value):
-        found.append(invalid(path, value, "must not contain line breaks"))
-    try:
-        apiextensions_structural.follow(schema, value)
-    except apiextensions_structural.BadPath:
-        found.append(invalid(path, value, "must be a valid path"))
-    return found
-
-
-def _has_line_breaks(text: str) -> bool:
-    return "\n" in text or "\r" in text

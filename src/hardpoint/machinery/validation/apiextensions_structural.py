@@ -5,7 +5,6 @@ Upstream sorts these complaints by their text, because it walks maps in no parti
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -43,10 +42,6 @@ NOT_BELOW_LOGIC = {
 }
 # Keywords without a place in a structural schema; the schema rules tell about each.
 UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
-
-
-class BadPath(ValueError):
-    """A path does not lead to a field of the schema."""
 
 
 def is_convertible(schema: Json) -> bool:
@@ -219,48 +214,6 @@ def _incomplete_nested(branch: Json, schema: Json | None, schema_path: str, bran
         else:
             found.append(required(there, f"because it is defined in {here}"))
     return found
-
-
-_PART = re.compile(r"'(?:\\.|[^'\\])*'|[.\[\]]|[^.\[\]]+")
-
-
-def follow(schema: Json, path: str, *, allow_brackets: bool = True) -> tuple[tuple[str, ...], Json]:
-    """The steps of a path such as `.spec['a.b'].c`, and the schema it leads to. Raises BadPath."""
-    parts = iter(_PART.findall(path))
-    steps: list[str] = []
-    for opening in parts:
-        if opening == "[" and not allow_brackets:
-            raise BadPath("array notation is not allowed")
-        if opening not in (".", "["):
-            raise BadPath(f"expected [ or . but got: {opening}")
-        name = next(parts, None)
-        if name is None:
-            raise BadPath("unexpected end of JSON path")
-        if opening == "[":
-            name = _unquoted(name)
-        schema = _step(schema, name)
-        steps.append(name)
-        if opening == "[" and (closing := next(parts, None)) != "]":
-            raise BadPath("unexpected end of JSON path" if closing is None else f"expected ] but got {closing}")
-    return tuple(steps), schema
-
-
-def _unquoted(text: str) -> str:
-    if len(text) < 2 or not (text.startswith("'") and text.endswith("'")):
-        raise BadPath(f"expected single quoted string but got {text}")
-    return re.sub(r"\\(['\\])", r"\1", text[1:-1])
-
-
-def _step(schema: Json, name: str) -> Json:
-    properties = schema.get("properties")
-    if properties:
-        if name not in properties:
-            raise BadPath("does not refer to a valid field")
-        return dict(properties[name])
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        return additional
-    raise BadPath("does not refer to a valid field")
 
 
 def walk(schema: Json) -> Iterator[Json]:

@@ -22,6 +22,10 @@ def schema_as_go(schema: Json) -> str:
     return json_as_go(_schema(schema))
 
 
+def rule_as_go(rule: Json) -> str:
+    return json_as_go(_struct(rule, RULE))
+
+
 def _struct(value: Json, fields: list[tuple[str, str, Any, Printed]]) -> Json:
     """A struct's fields under their Go names; `zero` is what an absent one prints as."""
     return {go: printed(value[name]) if name in value else zero for go, name, zero, printed in fields}
