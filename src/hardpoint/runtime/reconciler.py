@@ -44,18 +44,18 @@ class Reconciler:
         """`wants` says which keys are this process's; the others are not even queued."""
         self.queue = queue
         self._reconcile = reconcile
-        self._sources = sources
+        self.sources = sources
         self._workers = workers
         self._wants = wants
 
     async def wait_until_synced(self) -> None:
-        for source in self._sources:
+        for source in self.sources:
             await source.informer.wait_until_synced()
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Queue keys until left; nothing is looked at yet."""
-        stops = [self._listen(source) for source in self._sources]
+        stops = [self._listen(source) for source in self.sources]
         try:
             yield
         finally:

@@ -102,8 +102,9 @@ class World:
         self.recorded = Recorded()
         self.writes: list[tuple[str, str]] = []
         """Method and path of what controllers wrote."""
-        self.before_write: Callable[[Request], Awaitable[None]] | None = None
-        """What is done before a controller's write reaches the server."""
+        self.before: Callable[[Request], Awaitable[None]] | None = None
+        self.after: Callable[[Request], Awaitable[None]] | None = None
+        """What is done before a controller's request reaches the server, and before it hears the answer."""
         self._happened = asyncio.Event()
 
     def happened(self) -> None:
@@ -146,13 +147,14 @@ class World:
                     task.cancel()
 
     async def _handle(self, request: Request) -> Response:
-        is_write = request.method not in ("GET", "HEAD")
-        if is_write and self.before_write is not None:
-            await self.before_write(request)
+        if self.before is not None:
+            await self.before(request)
         response = await self._server.handle(request)
-        if is_write:
+        if request.method != "GET":
             self.writes.append((request.method, request.path))
             self.happened()
+        if self.after is not None:
+            await self.after(request)
         return response
 
 
