@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Generic, TypeVar
@@ -95,6 +96,10 @@ class WorkQueue(Generic[Item]):
     def __len__(self) -> int:
         """How many items are due."""
         return len(self._ready) + len(self._again)
+
+    def depths(self) -> Mapping[int, int]:
+        """How many items are due, by priority."""
+        return Counter(waiting.priority for waiting in (*self._ready.entries(), *self._again.values()))
 
     @property
     def scheduled(self) -> int:

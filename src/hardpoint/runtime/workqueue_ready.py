@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, NamedTuple, TypeVar
@@ -35,6 +35,10 @@ class Ready(Generic[Item]):
 
     def __contains__(self, item: object) -> bool:
         return item in self._entries
+
+    def entries(self) -> Iterable[Taken[Item]]:
+        """All that wait, in no order."""
+        return self._entries.values()
 
     def put(self, item: Item, priority: int, since: float) -> None:
         """Have it taken. What is there already only becomes more urgent."""
