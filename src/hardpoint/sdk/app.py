@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, Unpack, cast, overload
 
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.models import Model
@@ -26,6 +26,11 @@ from hardpoint.seams.controller.guest.controller import ControllerGuest, Control
 from hardpoint.seams.credential.guest import CredentialFunction, CredentialGuest
 from hardpoint.serving.webhooks import HEALTH, Guest
 
+if TYPE_CHECKING:
+    from hardpoint.seams.crd.guest.conversion import Converting
+    from hardpoint.seams.crd.guest.definition import Declared, ResourceOptions
+    from hardpoint.seams.crd.guest.resource import Resource
+
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 _OWN_PATHS = HEALTH | {"/metrics"}
@@ -36,6 +41,8 @@ Z = TypeVar("Z", bound=Authorizer)
 S = TypeVar("S", bound=AuditSink)
 C = TypeVar("C", bound=CredentialFunction)
 M = TypeVar("M", bound=Model)
+R = TypeVar("R", bound="Resource")
+R2 = TypeVar("R2", bound="Resource")
 
 
 class WebhookGuest(Guest, Protocol):
@@ -43,7 +50,9 @@ class WebhookGuest(Guest, Protocol):
 
     seam: ClassVar[str]
     flag: ClassVar[str]
-    """The API server's flag that names the file which says where the webhook is."""
+    """The API server's flag that names the file which says where the webhook is; "" where an object does."""
+    admits_anyone: ClassVar[bool]
+    """Whether callers need no certificate: it tells nobody anything they did not bring themselves."""
 
     @property
     def function(self) -> Authored[object]: ...
@@ -62,6 +71,7 @@ class App:
         self.credential_plugin: CredentialGuest | None = None
         self.controllers: dict[str, ControllerGuest] = {}
         """By name."""
+        self.resources: list[Declared] = []
 
     def __repr__(self) -> str:
         return f"App({self.name!r})"
@@ -110,6 +120,37 @@ class App:
         self.credential_plugin = guest
         return function
 
+    def resource(self, *, group: str, version: str, **options: Unpack[ResourceOptions]) -> Callable[[type[R]], type[R]]:
+        """A class that is one version of a custom resource: its definition follows from it, and its objects are typed.
+
+        The kind is the class's name unless `kind=` says otherwise; several versions are several classes of one kind.
+        """
+        # Not above: whoever has no resources does not pay for pydantic.
+        from hardpoint.sdk import resources
+
+        place = _caller()
+
+        def register(cls: type[R]) -> type[R]:
+            resources.declare(self, cls, place, {"group": group, "version": version, **options})
+            return cls
+
+        return register
+
+    def conversion(self, source: type[R], target: type[R2], /, *, path: str = "/convert") -> Converting[R, R2]:
+        """A function that makes an object of `target` of one of `source`, another version of the same kind.
+
+        All versions must lead to each other, if need be over a third. Metadata is carried over by itself.
+        """
+        from hardpoint.sdk import resources
+
+        _check_path("@app.conversion", path)
+
+        def register(function: Any) -> Any:
+            resources.convert(self, function, source, target, path)
+            return function
+
+        return register
+
     @overload
     def controller(
         self, what: type[M], /, *, finalize: Function[M] | None = ..., **options: Unpack[ControllerOptions]
@@ -146,8 +187,7 @@ class App:
 
     def _registering(self, decorator: str, path: str, guest_of: Callable[[F], WebhookGuest]) -> Callable[[F], F]:
         """What makes a guest of a function and keeps it at `path`."""
-        if not isinstance(path, str) or not _PATH.fullmatch(path) or path in _OWN_PATHS:
-            raise ConfigError(f"{_caller()}: {decorator}: path={path!r} must be a path of its own, such as /badges")
+        _check_path(decorator, path)
 
         def register(function: F) -> F:
             guest = guest_of(function)
@@ -158,6 +198,11 @@ class App:
             return function
 
         return register
+
+
+def _check_path(decorator: str, path: str) -> None:
+    if not isinstance(path, str) or not _PATH.fullmatch(path) or path in _OWN_PATHS:
+        raise ConfigError(f"{_caller()}: {decorator}: path={path!r} must be a path of its own, such as /badges")
 
 
 def _caller() -> str:

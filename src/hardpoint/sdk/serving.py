@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import socket
+import ssl
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -16,13 +17,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hardpoint.machinery import yamltext
+from hardpoint.machinery import errors, yamltext
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.messages import Request, Response
 from hardpoint.sdk.app import App, WebhookGuest
 from hardpoint.sdk.certificates import ANY_ADDRESS, Now, Trust
 from hardpoint.serving import Limits, bind_or_any, serve
 from hardpoint.serving.certificates import Pki, replace_privately
 from hardpoint.serving.webhooks import BODY_BYTES_MAX, Webhooks
+from hardpoint.serving.writing import status_response
 
 DEFAULT_PORT = 9443
 CONNECTIONS_MAX = 1000
@@ -51,12 +54,37 @@ class Served:
         """By title: the seam's name, with the path where there are several of one seam."""
         self._trust = trust
         self._pki = pki
+        self._context: ssl.SSLContext | None = None
+        self._open_paths: frozenset[str] = frozenset()
+        """Where callers need no certificate."""
         self.replace(apps)
 
     def replace(self, apps: Sequence[App]) -> None:
         """Serve these Apps from now on. Raises ConfigError if two of them want one path."""
         self.guests = _guests(apps)
         self.webhooks.replace(self.guests.values())
+        self._open_paths = frozenset(guest.path for guest in self.guests.values() if guest.admits_anyone)
+        self._demand_certificates()
+
+    def secured_by(self, context: ssl.SSLContext) -> None:
+        """Have TLS ask for certificates as the guests want it, now and after each `replace`."""
+        self._context = context
+        self._demand_certificates()
+
+    def _demand_certificates(self) -> None:
+        if self._context is not None and not self._trust.admits_anyone:
+            self._context.verify_mode = ssl.CERT_OPTIONAL if self._open_paths else ssl.CERT_REQUIRED
+
+    async def handle(self, request: Request) -> Response:
+        """The answer to any request. Whom TLS had to let in for one path gets no further than that path."""
+        is_known = request.peer.certificate is not None or self._trust.admits_anyone
+        if self._open_paths and request.path not in self._open_paths and not is_known:
+            return status_response(errors.unauthorized())
+        return await self.webhooks.handle(request)
+
+    def ca_bundle(self) -> str:
+        """The authority of this server's certificate, as definitions hold it; "" where it is the user's own."""
+        return _base64(self._pki.certificate("server-ca")) if self._trust.certificate is None else ""
 
     def url(self, guest: WebhookGuest) -> str:
         return f"{self.address}{guest.path}"
@@ -81,9 +109,12 @@ class Served:
 
 
 def write_configs(served: Served, folder: Path) -> dict[str, Path]:
-    """Write each guest's config into a file that only its owner reads, and return the files' full paths by title."""
+    """Write each guest's config into a file that only its owner reads, and return the files' full paths by title.
+
+    A guest that no flag tells of needs none.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    files = {title: folder.resolve() / f"{title}.yaml" for title in served.guests}
+    files = {title: folder.resolve() / f"{title}.yaml" for title, guest in served.guests.items() if guest.flag}
     for title, file in files.items():
         replace_privately(file, yamltext.encode(served.config(served.guests[title])))
     return files
@@ -105,13 +136,14 @@ async def serving(
     pki = trust.ensured(now())
     context = trust.context(pki)
     served = Served(apps, trust, pki)
+    served.secured_by(context)
     bound = _bind(place.host, place.port)
     served.address = _address(place, bound.getsockname()[1])
     limits = Limits(
         body_bytes_max=max((guest.body_bytes_max for guest in served.guests.values()), default=BODY_BYTES_MAX),
         connections_max=CONNECTIONS_MAX,
     )
-    async with await serve(served.webhooks.handle, bound=bound, ssl_context=context, limits=limits):
+    async with await serve(served.handle, bound=bound, ssl_context=context, limits=limits):
         fresh = asyncio.create_task(trust.keep_fresh(context, now, lambda: renewed(served)), name="certificates")
         try:
             yield served

@@ -83,6 +83,7 @@ class AuditSinkGuest:
     seam: ClassVar[str] = "audit"
     flag: ClassVar[str] = "--audit-webhook-config-file"
     """Where an API server is told of it."""
+    admits_anyone: ClassVar[bool] = False
     body_bytes_max: ClassVar[int] = BATCH_BYTES_MAX + 6 * 1024 * 1024
     """A whole batch, and room for one that is not truncated in time."""
 

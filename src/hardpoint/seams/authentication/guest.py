@@ -40,6 +40,7 @@ class AuthenticatorGuest:
     seam: ClassVar[str] = "authentication"
     flag: ClassVar[str] = "--authentication-token-webhook-config-file"
     """Where an API server is told of it."""
+    admits_anyone: ClassVar[bool] = False
     body_bytes_max: ClassVar[int] = 1024 * 1024
 
     def __init__(self, function: Authenticator, *, path: str) -> None:

@@ -84,6 +84,7 @@ class AuthorizerGuest:
     seam: ClassVar[str] = "authorization"
     flag: ClassVar[str] = "--authorization-webhook-config-file"
     """Where an API server is told of it."""
+    admits_anyone: ClassVar[bool] = False
     body_bytes_max: ClassVar[int] = 1024 * 1024
 
     def __init__(self, function: Authorizer, *, path: str) -> None:
