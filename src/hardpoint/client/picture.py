@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 from hardpoint.client.events import Event
 from hardpoint.client.transport import Closed, TransportError
@@ -55,13 +55,6 @@ class Silence(TransportError):
     """A watch said nothing for so long that it is taken for dead."""
 
 
-class Identity(NamedTuple):
-    """Which object it is, and in which version."""
-
-    uid: str
-    resource_version: str
-
-
 class Picture:
     """What is known, and the changes that lead from one knowledge to the next.
 
@@ -79,7 +72,8 @@ class Picture:
         self._tells_bookmarks = tells_bookmarks
         self._can_stream = True
         self._type: Json = {}
-        self._known: dict[Key, Identity] = {}
+        self._known: dict[Key, str] = {}
+        """Which object it is and in which version: the uid, a space and the resourceVersion. Many are known."""
         self._seen: set[Key] = set()
 
     def query(self) -> dict[str, str]:
@@ -158,9 +152,9 @@ class Picture:
     def _put(self, key: Key, event: Event) -> Iterator[Event]:
         """The changes to an object that is there."""
         metadata = event.object["metadata"]
-        now = Identity(metadata.get("uid", ""), metadata.get("resourceVersion", ""))
+        now = f"{metadata.get('uid', '')} {metadata.get('resourceVersion', '')}"
         before = self._known.get(key)
-        if before is not None and before.uid != now.uid:
+        if before is not None and before.partition(" ")[0] != now.partition(" ")[0]:
             del self._known[key]
             yield self._missed(key, before)
             before = None
@@ -168,7 +162,7 @@ class Picture:
             self._known[key] = now
             self._type = self._type or _type(event.object)
             yield event if event.type == "ADDED" else Event("ADDED", event.object)
-        elif before.resource_version != now.resource_version:
+        elif before != now:
             self._known[key] = now
             yield event if event.type == "MODIFIED" else Event("MODIFIED", event.object)
 
@@ -181,10 +175,11 @@ class Picture:
         self.has_synced = True
         yield Event("SYNCED", {"metadata": {"resourceVersion": resource_version}})
 
-    def _missed(self, key: Key, known: Identity) -> Event:
+    def _missed(self, key: Key, known: str) -> Event:
         """The end of an object, found out by comparing."""
         namespace, name = key
-        metadata = {"name": name, "namespace": namespace, "uid": known.uid, "resourceVersion": known.resource_version}
+        uid, _, resource_version = known.partition(" ")
+        metadata = {"name": name, "namespace": namespace, "uid": uid, "resourceVersion": resource_version}
         said = {field: value for field, value in metadata.items() if value}
         return Event("DELETED", {**self._type, "metadata": said}, is_missed=True)
 
