@@ -48,12 +48,25 @@ class Deployed:
 
 def manifests(targets: Sequence[str], loaded: Sequence[Loaded], deployed: Deployed, pki: Pki) -> list[Json]:
     """The objects that run `targets` in a cluster, in the order they are to be created. Raises ConfigError."""
+    objects = _definitions(loaded, deployed, pki)
+    if objects and not any(one.app.webhooks or one.app.controllers for one in loaded):
+        return objects
     sources = _sources(targets, loaded)
-    objects = [_account(deployed)]
+    objects.append(_account(deployed))
     if sources:
         objects.append(_object("v1", "ConfigMap", deployed, data=sources))
     objects += [_secret(deployed, pki), _deployment(deployed, targets, has_source=bool(sources)), _service(deployed)]
     return objects
+
+
+def _definitions(loaded: Sequence[Loaded], deployed: Deployed, pki: Pki) -> list[Json]:
+    """The custom resources, converted by the webhook that is deployed with them."""
+    apps = [one.app for one in loaded if one.app.resources]
+    if not apps:
+        return []
+    from hardpoint.sdk.resources import at_service, definitions
+
+    return [found for app in apps for found in definitions(app, at_service(deployed, pki))]
 
 
 def trust_of(deployed: Deployed, directory: Path) -> Trust:
