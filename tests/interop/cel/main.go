@@ -6,7 +6,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -17,7 +19,10 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
@@ -128,6 +133,10 @@ func parse(text string) (*apiservercel.DeclType, string) {
 		return apiservercel.DurationType, rest
 	case "timestamp":
 		return apiservercel.TimestampType, rest
+	case "authorizer":
+		return apiservercel.NewSimpleTypeWithMinSize(name, library.AuthorizerType, nil, 0), rest
+	case "resourceCheck":
+		return apiservercel.NewSimpleTypeWithMinSize(name, library.ResourceCheckType, nil, 0), rest
 	}
 	fields := map[string]*apiservercel.DeclField{}
 	rest = rest[1:]
@@ -219,6 +228,14 @@ func ask(q question) (told answer) {
 	for name, value := range values {
 		values[name] = numbers(value)
 	}
+	for name, spelled := range q.Variables {
+		switch spelled {
+		case "authorizer":
+			values[name] = library.NewAuthorizerVal(&user.DefaultInfo{Name: "jane"}, repeats{})
+		case "resourceCheck":
+			values[name] = library.NewResourceAuthorizerVal(&user.DefaultInfo{Name: "jane"}, repeats{}, deployment{})
+		}
+	}
 	out, details, err := program.Eval(values)
 	if details != nil && details.ActualCost() != nil {
 		told.Cost = *details.ActualCost()
@@ -229,6 +246,33 @@ func ask(q question) (told answer) {
 	}
 	told.Value = show(out)
 	return
+}
+
+// repeats allows to get, fails to fail, and repeats every question as its reason.
+type repeats struct{}
+
+func (repeats) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	parts := []string{a.GetVerb(), a.GetPath(), a.GetAPIGroup(), a.GetResource(), a.GetSubresource(), a.GetNamespace(), a.GetName()}
+	if name := a.GetUser().GetName(); name != "jane" {
+		parts = append(parts, name)
+	}
+	reason := strings.Join(parts, " ")
+	switch a.GetVerb() {
+	case "get":
+		return authorizer.DecisionAllow, reason, nil
+	case "fail":
+		return authorizer.DecisionDeny, reason, errors.New("nobody answers")
+	}
+	return authorizer.DecisionNoOpinion, reason, nil
+}
+
+type deployment struct{}
+
+func (deployment) GetName() string        { return "web" }
+func (deployment) GetNamespace() string   { return "shop" }
+func (deployment) GetSubresource() string { return "scale" }
+func (deployment) GetResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 }
 
 func numbers(value any) any {

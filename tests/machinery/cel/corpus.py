@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+from hardpoint.machinery import cel
+
 Json = dict[str, Any]
 
 FILE = Path(__file__).with_name("corpus.jsonl")
@@ -22,8 +24,24 @@ class Variables:
     types: dict[str, str]
     values: dict[str, Any]
 
+    def complete(self) -> dict[str, Any]:
+        """The values, and those that JSON cannot hold; the program that asks cel-go makes up the same."""
+        return {**self.values, **{name: _MADE_UP[type] for name, type in self.types.items() if type in _MADE_UP}}
+
+
+def _repeat(check: cel.Check) -> cel.Decision:
+    """Allows to get, fails to fail, and repeats every question as its reason."""
+    asked = (check.verb, check.path, check.group, check.resource, check.subresource, check.namespace, check.name)
+    reason = " ".join((*asked, check.user) if check.user else asked)
+    return cel.Decision(check.verb == "get", reason, "nobody answers" if check.verb == "fail" else "")
+
+
+_DEPLOYMENT = cel.Check(group="apps", resource="deployments", subresource="scale", namespace="shop", name="web")
+_MADE_UP = {"authorizer": cel.Authorizer(_repeat), "resourceCheck": cel.ResourceCheck(_repeat, _DEPLOYMENT)}
+
 
 VARIABLES = {
+    "authorizer": Variables({"authorizer": "authorizer", "authorizer.requestResource": "resourceCheck"}, {}),
     "nothing": Variables({}, {}),
     "map": Variables(
         {"r": "map(string, dyn)"},

@@ -17,6 +17,8 @@ _SIMPLE = {
     "bytes": cel.BYTES,
     "duration": cel.DURATION,
     "timestamp": cel.TIMESTAMP,
+    "authorizer": cel.AUTHORIZER,
+    "resourceCheck": cel.RESOURCE_CHECK,
 }
 _SIZED = frozenset(("dyn", "string", "bytes", "list", "map"))
 _HEAD = re.compile(r"[ ,]*([^(){},\[]*)(?:\[(\d+)\])?")

@@ -5,8 +5,8 @@
 
 An expression is checked when it is compiled: a field that an object type does not declare is a mistake, and so is a
 call that fits no function. Evaluating one is bounded: every step costs, in kube-apiserver's units, and past the limit
-it ends. All function libraries of v1.37 are there, the authorizer's excepted. Importing this package costs some 55 ms:
-import it where an expression is at hand. Why there is an engine of our own: docs/decisions/0006-cel.md.
+it ends. All function libraries of v1.37 are there. Importing this package costs some 60 ms: import it where an
+expression is at hand. Why there is an engine of our own: docs/decisions/0006-cel.md.
 """
 
 from __future__ import annotations
@@ -15,6 +15,14 @@ from hardpoint.machinery.cel.costs import MATCH_CONDITIONS_MAX, PER_CALL_MAX
 from hardpoint.machinery.cel.errors import CompileError, CostExceeded, EvaluationError, Interrupted, WrongResult
 from hardpoint.machinery.cel.escaping import RESERVED, escape, unescape
 from hardpoint.machinery.cel.estimates import Sizes, estimate
+from hardpoint.machinery.cel.library.authorization import (
+    AUTHORIZER,
+    RESOURCE_CHECK,
+    Authorizer,
+    Check,
+    Decision,
+    ResourceCheck,
+)
 from hardpoint.machinery.cel.program import Program, compile
 from hardpoint.machinery.cel.ranges import UNBOUNDED
 from hardpoint.machinery.cel.ranges import Range as CostRange
@@ -41,6 +49,12 @@ from hardpoint.machinery.cel.types import (
 )
 
 __all__ = [
+    "AUTHORIZER",
+    "RESOURCE_CHECK",
+    "Authorizer",
+    "Check",
+    "Decision",
+    "ResourceCheck",
     "BOOL",
     "BYTES",
     "DOUBLE",

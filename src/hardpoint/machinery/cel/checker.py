@@ -49,6 +49,8 @@ from hardpoint.machinery.cel.validators import problems
 from hardpoint.machinery.cel.values import UInt
 
 MISTAKES_MAX = 100
+_CLOSED = "kubernetes."
+"""Types that cel-go takes for objects of which nobody declared the fields."""
 _LITERALS: dict[type, Type] = {bool: BOOL, int: INT, UInt: UINT, float: DOUBLE, str: STRING, bytes: BYTES}
 _TYPE_NAMES = {
     **NAMED,
@@ -130,6 +132,9 @@ class _Checker:
 
     def _select(self, node: Select) -> Type:
         qualified = _qualified(node)
+        if qualified is not None and (known := self._scope.get(qualified)) is not None:
+            node.variable = qualified
+            return known
         if qualified is not None and qualified in _TYPE_NAMES and qualified.split(".")[0] not in self._scope:
             node.value = _TYPE_NAMES[qualified]
             return type_of(node.value)
@@ -149,6 +154,8 @@ class _Checker:
                 self._unifier.assign(DYN, target)
             case Kind.DYN | Kind.ERROR:
                 pass
+            case Kind.OPAQUE if target.name.startswith(_CLOSED):
+                self._wrong(position, f"unexpected failed resolution of '{target}'")
             case _:
                 self._wrong(position, f"type '{target}' does not support field selection")
         return optional_of(found) if whole.is_optional or is_optional else found

@@ -102,8 +102,8 @@ class _Estimator:
         return total
 
     def _select(self, node: Select) -> Range:
-        if node.value is not None:
-            self._trails[id(node)] = Trail([node.value.name], 1)
+        if node.value is not None or node.variable:
+            self._trails[id(node)] = Trail([node.variable], 1)
             return ONE
         below = self.cost(node.operand)
         if node.is_test:

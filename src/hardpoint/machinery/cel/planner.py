@@ -68,11 +68,14 @@ class Planner:
     def _ident(self, node: Ident) -> Step:
         if node.value is not None:
             return constant(TypeValue(node.value.name))
-        place = self._local.get(node.name)
+        return self._variable(node.name)
+
+    def _variable(self, name: str) -> Step:
+        place = self._local.get(name)
         if place is None:
-            place = self.variables.get(node.name)
+            place = self.variables.get(name)
         if place is None:
-            place = self.variables[node.name] = self._place()
+            place = self.variables[name] = self._place()
         return Step(itemgetter(place), costs.SELECT, base=costs.SELECT)
 
     def _place(self) -> int:
@@ -82,6 +85,8 @@ class Planner:
     def _select(self, node: Select) -> Step:
         if node.value is not None:
             return constant(TypeValue(node.value.name))
+        if node.variable:
+            return self._variable(node.variable)
         operand = self.step(node.operand)
         return has(operand, node.field) if node.is_test else select(operand, node.field)
 

@@ -43,13 +43,15 @@ class Ident(Node):
 class Select(Node):
     """A field of an object or a key of a map; `has(...)` only asks whether it is there.
 
-    The name of a type may be written so too, `google.protobuf.Timestamp`; then `value` is that type.
+    The name of a type may be written so too, `google.protobuf.Timestamp`; then `value` is that type. So may that of a
+    variable, `authorizer.requestResource`; then that is `variable`.
     """
 
     operand: Node
     field: str
     is_test: bool = False
     value: Type | None = declared(default=None, init=False)
+    variable: str = declared(default="", init=False)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hardpoint.machinery.cel.functions import by_name
 from hardpoint.machinery.cel.library import (
     addresses,
+    authorization,
     conversions,
     formats,
     lists,
@@ -34,5 +35,6 @@ FUNCTIONS = by_name(
         *addresses.OVERLOADS,
         *formats.OVERLOADS,
         *semver.OVERLOADS,
+        *authorization.OVERLOADS,
     )
 )

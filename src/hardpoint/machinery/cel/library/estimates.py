@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from hardpoint.machinery.cel.costs import LIST, OBJECT
 from hardpoint.machinery.cel.functions import Overload
+from hardpoint.machinery.cel.library import addresses, authorization, formats, quantities, semver, urls
+from hardpoint.machinery.cel.library.authorization import CHECK_COST
 from hardpoint.machinery.cel.ranges import NOTHING, ONE, UNBOUNDED, UNKNOWN, Range, exactly
 from hardpoint.machinery.cel.syntax import Literal, Node
 from hardpoint.machinery.cel.types import BYTES, STRING, Kind, Type
@@ -23,7 +25,6 @@ PATTERN = 0.25
 """A character of a regular expression."""
 _FORMAT_NAME_MAX = 64
 _FORMAT_PATTERN_MAX = 128
-_CHECK = 350_000
 _WORD = UNBOUNDED + 1
 _TEXTS = (STRING, BYTES)
 
@@ -136,7 +137,7 @@ def _compare(operands: list[Operand]) -> Estimate:
 
 def _equals(overload: Overload, operands: list[Operand]) -> Estimate:
     left, right = operands[0].node.type, operands[1].node.type
-    rule = _EQUALITIES.get(left.name) if left == right else None
+    rule = _EQUALITIES.get(left) if left == right else None
     return _compare(operands) if rule is None else Estimate(rule(operands[1]))
 
 
@@ -144,25 +145,25 @@ def _equal_urls(other: Operand) -> Range:
     return Range(1, 1 if other.known is None else other.known.max).scaled(TEXT)
 
 
-_EQUALITIES: dict[str, Callable[[Operand], Range]] = {
+_EQUALITIES: dict[Type, Callable[[Operand], Range]] = {
     **dict.fromkeys(
         (
-            "net.IP",
-            "net.CIDR",
-            "kubernetes.Quantity",
-            "kubernetes.Semver",
-            "kubernetes.authorization.Authorizer",
-            "kubernetes.authorization.PathCheck",
-            "kubernetes.authorization.GroupCheck",
-            "kubernetes.authorization.ResourceCheck",
-            "kubernetes.authorization.Decision",
+            addresses.IP,
+            addresses.CIDR,
+            quantities.QUANTITY,
+            semver.SEMVER,
+            authorization.AUTHORIZER,
+            authorization.PATH_CHECK,
+            authorization.GROUP_CHECK,
+            authorization.RESOURCE_CHECK,
+            authorization.DECISION,
         ),
         lambda other: ONE,
     ),
-    "kubernetes.NamedFormat": lambda other: Range(1, _FORMAT_NAME_MAX).scaled(TEXT),
-    "kubernetes.URL": _equal_urls,
+    formats.FORMAT: lambda other: Range(1, _FORMAT_NAME_MAX).scaled(TEXT),
+    urls.URL: _equal_urls,
 }
-"""Values of types that Kubernetes adds, by the names of their types."""
+"""Values of types that Kubernetes adds."""
 
 
 def _is_text(type: Type) -> bool:
@@ -305,7 +306,7 @@ _RULES: dict[str, Rule] = {
     "_==_": _equals,
     "_!=_": lambda overload, operands: _compare(operands),
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf", "includes"), _goes_through),
-    **dict.fromkeys(("url", "jsonpatch.escapeKey", "lowerAscii", "upperAscii", "substring", "trim"), _copies),
+    **dict.fromkeys(("url", "lowerAscii", "upperAscii", "substring", "trim"), _copies),
     "replace": _replace,
     "split": _split,
     "join": _join,
@@ -325,7 +326,7 @@ _RULES: dict[str, Rule] = {
     "sets.contains": _sets(1),
     "sets.intersects": _sets(1),
     "sets.equivalent": _sets(2),
-    "check": _fixed(_CHECK),
+    "check": _fixed(CHECK_COST),
     "fieldSelector": _selector,
     "labelSelector": _selector,
 }
