@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from hardpoint.client.client import Client
 from hardpoint.client.options import ALL_NAMESPACES
 from hardpoint.runtime.changes import Key
+from hardpoint.runtime.controllermetrics import ControllerMetrics
 from hardpoint.runtime.informers import Informers
 
 
@@ -42,4 +43,5 @@ class Environment:
     """Whether writes are only asked about, and told."""
     wants: Callable[[Key], bool] = lambda key: True
     """Which keys are this process's, where several share the work."""
+    metrics: ControllerMetrics = field(default_factory=ControllerMetrics)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

@@ -6,11 +6,14 @@ concerns; a key says nothing of what happened, so changes that come while one wa
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from time import monotonic
 
+from hardpoint.machinery.errors import HardpointError
 from hardpoint.runtime.changes import Change, Key
+from hardpoint.runtime.controllermetrics import ReconcileCounts, Result
 from hardpoint.runtime.informer import Informer
 from hardpoint.runtime.workqueue import WorkQueue
 
@@ -18,6 +21,11 @@ Reconcile = Callable[[Key], Awaitable[float | None]]
 """Settles a key, and says after how many seconds to do it again, if at all. What it raises has it done again later."""
 INITIAL_PRIORITY = -100
 """What was there at the start waits for what happens now, as in controller-runtime."""
+_RESULTS: Mapping[float | None, Result] = {None: "success", 0.0: "requeue"}
+
+
+class GivenUp(HardpointError):
+    """The key cannot be settled as things are, which was told; it is looked at again when something changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,7 @@ class Reconciler:
         reconcile: Reconcile,
         sources: Sequence[Source],
         *,
+        counts: ReconcileCounts,
         workers: int = 1,
         wants: Callable[[Key], bool] = lambda key: True,
     ) -> None:
@@ -45,6 +54,7 @@ class Reconciler:
         self.queue = queue
         self._reconcile = reconcile
         self.sources = sources
+        self._counts = counts
         self._workers = workers
         self._wants = wants
 
@@ -73,7 +83,23 @@ class Reconciler:
                 self.queue.add(key, priority=priority)
 
     async def _look(self, key: Key) -> float | None:
-        return await self._reconcile(key) if self._wants(key) else None
+        if not self._wants(key):
+            return None
+        result: Result = "error"
+        is_terminal = False
+        started = monotonic()
+        self._counts.active += 1
+        try:
+            again_seconds = await self._reconcile(key)
+            result = _RESULTS.get(again_seconds, "requeue_after")
+        except GivenUp:
+            is_terminal = True
+            return None
+        else:
+            return again_seconds
+        finally:
+            self._counts.active -= 1
+            self._counts.ended(result, monotonic() - started, is_terminal=is_terminal)
 
     def _listen(self, source: Source) -> Callable[[], None]:
         def changed(change: Change) -> None:

@@ -110,14 +110,16 @@ class World:
     def happened(self) -> None:
         """Have those who wait look again."""
         self._happened.set()
+        self._happened = asyncio.Event()
 
     async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
         """Return what `holds` does once it is true. It is asked whenever something was written, or `happened`."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not (found := await holds()):
-                self._happened.clear()
-                await self._happened.wait()
-            return found
+            while True:
+                next_time = self._happened
+                if found := await holds():
+                    return found
+                await next_time.wait()
 
     async def create(self, body: Json, **options: Any) -> Json:
         made = await self.client.create(body, **options)

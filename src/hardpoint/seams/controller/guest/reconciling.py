@@ -18,6 +18,7 @@ from hardpoint.runtime.authored import Authored
 from hardpoint.runtime.changes import Key
 from hardpoint.runtime.finalizers import add_finalizer, drop_finalizer, has_finalizer, is_deleted
 from hardpoint.runtime.informer import Informer
+from hardpoint.runtime.reconciler import GivenUp
 from hardpoint.runtime.statuswriting import write_status
 from hardpoint.runtime.workqueue import LookAgain, LookFailed
 from hardpoint.seams.controller.contract import Permanent, Requeue
@@ -51,7 +52,7 @@ class Reconciling:
         self._told_unwritten = False
 
     async def __call__(self, key: Key) -> float | None:
-        """Settle the object; in how many seconds to look again. Raises LookFailed, and LookAgain."""
+        """Settle the object; in how many seconds to look again. Raises LookFailed, LookAgain, GivenUp."""
         seen = self._primary.read(key)
         if seen is None:
             return None
@@ -62,7 +63,7 @@ class Reconciling:
             return await self._settle(function, key, seen)
         except Permanent as given_up:
             self._tell(function, seen, given_up)
-            return None
+            raise GivenUp(str(given_up)) from None
         except Exception as failure:  # noqa: BLE001 Whatever a stranger's function raises concerns no other object.
             if _is_conflict(failure):
                 raise LookAgain(str(failure)) from None
@@ -97,8 +98,10 @@ class Reconciling:
             answer = await self._answer(function, shown, context)
         except Exception as failure:  # noqa: BLE001 It goes on below, once the status is written.
             raised = failure
+        finally:
+            said = context.end()
         try:
-            await self._write_status(seen, shown, context.end())
+            await self._write_status(seen, shown, said)
         except HardpointError as unwritten:
             if raised is None:
                 raise

@@ -42,10 +42,14 @@ async def at_work(guest: ControllerGuest, environment: Environment) -> Reconcile
         await reads.declare(resource.title, wakes=False)
     writer = ObjectWriter(environment.client, guest.app, written=reads.note_written, dry_run=environment.dry_run)
     equipment = Equipment(guest.name, environment.client, reads, writer, environment.recorder)
+    counts = environment.metrics.queue(guest.name)
+    queue: WorkQueue[Key] = WorkQueue(guest.name, metrics=counts)
+    counts.queue = queue
     return Reconciler(
-        WorkQueue(guest.name),
+        queue,
         Reconciling(guest, equipment, sources[0].informer, environment.now),
         sources,
+        counts=environment.metrics.controller(guest.name, workers=guest.workers),
         workers=guest.workers,
         wants=environment.wants,
     )
