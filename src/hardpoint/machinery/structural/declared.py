@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hardpoint.machinery import cel
-from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING
+from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
 
 Json = dict[str, Any]
 
@@ -39,6 +39,8 @@ class Declared:
     fields: Mapping[str, Declared] | None = None
     """Of an object, by the names under which rules know them."""
     items: Declared | None = None
+    keys: tuple[str, ...] | None = None
+    """Of a list-map: the fields, as rules know them, that tell its items apart; empty for a list that is a set."""
     values: Declared | None = None
 
     def type(self, name: str) -> cel.Type:
@@ -46,7 +48,7 @@ class Declared:
         if self.fields is not None:
             return cel.object_of(name, _with_keywords(self.fields, name))
         if self.items is not None:
-            return cel.list_of(self.items.type(f"{name}.@idx"))
+            return _list_of(self.items.type(f"{name}.@idx"), self.keys)
         if self.values is not None:
             return cel.map_of(cel.STRING, self.values.type(f"{name}.@elem"))
         assert self.scalar is not None, "what is not made of parts has a type of its own"
@@ -78,6 +80,12 @@ _NUMBERS = {
     "integer": Declared(1, scalar=cel.INT),
     "number": Declared(1, scalar=cel.DOUBLE),
 }
+
+
+def _list_of(item: cel.Type, keys: tuple[str, ...] | None) -> cel.Type:
+    if keys is None:
+        return cel.list_of(item)
+    return cel.map_list_of(item, keys) if keys else cel.set_list_of(item)
 
 
 def _with_keywords(fields: Mapping[str, Declared], name: str) -> dict[str, cel.Type]:
@@ -137,7 +145,13 @@ def _array(schema: Json) -> Declared | None:
     if items is None:
         return None
     fitting = _TEXT_MAX // (items.size_min + 1)
-    return Declared(2, _at_most(schema, "maxItems", fitting), items=items)
+    return Declared(2, _at_most(schema, "maxItems", fitting), items=items, keys=_keys(schema))
+
+
+def _keys(schema: Json) -> tuple[str, ...] | None:
+    if schema.get(LIST_TYPE) == "map":
+        return tuple(cel.escape(key) or key for key in schema.get(LIST_MAP_KEYS) or ())
+    return () if schema.get(LIST_TYPE) == "set" else None
 
 
 def _map(schema: Json) -> Declared | None:
