@@ -34,7 +34,7 @@ class Finding:
     promise: str
     outcome: Outcome
     detail: str = ""
-    """What the guest did instead, or why it could not be asked."""
+    """What the guest did instead, why it could not be asked, or a remark."""
     seconds: float = 0.0
 
 
@@ -52,7 +52,8 @@ def expect(kept: bool, otherwise: str) -> None:
         raise Broken(otherwise)
 
 
-Test = Callable[[S], Awaitable[None]]
+Test = Callable[[S], Awaitable[str | None]]
+"""Looks at one promise; what it returns is a remark about a promise that was kept."""
 
 
 class Promises(Generic[S]):
@@ -91,7 +92,7 @@ class Promises(Generic[S]):
 async def _outcome(test: Test[S], guest: S, patience_seconds: float) -> tuple[Outcome, str]:
     try:
         async with asyncio.timeout(patience_seconds):
-            await test(guest)
+            remark = await test(guest)
     except NotAsked as why:
         return "skip", str(why)
     except Broken as what:
@@ -100,4 +101,4 @@ async def _outcome(test: Test[S], guest: S, patience_seconds: float) -> tuple[Ou
         return "FAIL", f"it took more than {patience_seconds:g} s"
     except HardpointError as failed:
         return "FAIL", str(failed)
-    return "ok", ""
+    return "ok", remark or ""
