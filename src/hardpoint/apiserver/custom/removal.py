@@ -91,7 +91,7 @@ class Removal:
             self._hub.listen(prefix, lambda _: self._queue.add(name))
         served = self._serving.kinds(name)
         try:
-            await (self._delete_all(served[0], prefix) if served else self._drop_all(prefix))
+            await (self._delete_all(_as_stored(served), prefix) if served else self._drop_all(prefix))
         except ApiError as failure:
             told = f"could not issue all deletes: {failure}"
             await self._write(definition, Condition("Terminating", "True", "InstanceDeletionFailed", told))
@@ -116,3 +116,8 @@ class Removal:
                 await self._store.delete(found.key, expected=found.revision)
             except Mismatch:
                 continue
+
+
+def _as_stored(kinds: list[Kind]) -> Kind:
+    """The version in which objects are stored if that is served: whoever converts may be gone already."""
+    return next((kind for kind in kinds if kind.structure is not None and kind.structure.stored_as is None), kinds[0])

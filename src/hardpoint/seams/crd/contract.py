@@ -18,7 +18,8 @@ from typing import Any, Final, Literal, NotRequired, TypedDict
 from hardpoint.machinery import reviews
 from hardpoint.machinery.fielderrors import FieldError, quote
 from hardpoint.machinery.reviews import BadReview
-from hardpoint.machinery.structural import ConversionFailed
+from hardpoint.machinery.structural import ConversionFailed as ConversionFailed
+from hardpoint.machinery.structural import Converter as Converter
 from hardpoint.machinery.validation.labelselectors import labels as check_labels
 from hardpoint.machinery.validation.metadata import check_annotations
 
@@ -132,9 +133,9 @@ def converted(answer: Any, version: Version, uid: str, originals: Sequence[Json]
 def _objects(answer: Any, version: Version, uid: str) -> list[Any]:
     """The converted objects of an answer that says Success."""
     said = answer if isinstance(answer, dict) else {}
-    # kube-apiserver has never looked at these in v1beta1, and there are converters that count on it.
-    if version == "v1":
-        _check_kind(said)
+    # kube-apiserver has never looked at version and uid in v1beta1, and there are converters that count on it.
+    if version == "v1" or _text(said, "kind") not in ("", KIND):
+        _check_kind(said, version)
     response = said.get("response")
     if not isinstance(response, dict):
         raise _malformed("no response provided")
@@ -148,8 +149,8 @@ def _objects(answer: Any, version: Version, uid: str) -> list[Any]:
     return objects if isinstance(objects, list) else []
 
 
-def _check_kind(review: Json) -> None:
-    wanted, got = _gvk(f"{GROUP}/v1", KIND), _gvk(_text(review, "apiVersion"), _text(review, "kind"))
+def _check_kind(review: Json, version: Version) -> None:
+    wanted, got = _gvk(f"{GROUP}/{version}", KIND), _gvk(_text(review, "apiVersion"), _text(review, "kind"))
     if got != wanted:
         raise _malformed(f"expected webhook response of {wanted}, got {got}")
 

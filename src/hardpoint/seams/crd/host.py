@@ -15,10 +15,11 @@ from uuid import uuid4
 import orjson
 
 from hardpoint.client.webhook import Answered, Webhook
-from hardpoint.machinery.errors import ConfigError, GuestError
-from hardpoint.machinery.structural import ConversionFailed, Converter
+from hardpoint.machinery.errors import ConfigError, ContractBroken, GuestError
 from hardpoint.seams.crd.contract import (
     BadAnswer,
+    ConversionFailed,
+    Converter,
     Failure,
     asked,
     converted,
@@ -124,6 +125,8 @@ class WebhookConverter:
                     f"the server responded with the status code {cause.status} but did not return more information"
                 )
                 return _STATUSES.get(cause.status, unknown)
+        if isinstance(failed, ContractBroken):
+            return f"it {_told(failed)}"
         return f'Post "{self._url}": {_broken(failed)}'
 
 
@@ -139,9 +142,12 @@ def _broken(failed: GuestError | ConfigError) -> str:
             return f"dial tcp {_address(failed)}: connect: connection refused"
         if isinstance(cause, TimeoutError):
             return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-    if isinstance(failed, GuestError):
-        return str(failed).removeprefix(f"{failed.seam} guest {failed.guest!r} ")
-    return str(failed)
+    return _told(failed) if isinstance(failed, GuestError) else str(failed)
+
+
+def _told(failed: GuestError) -> str:
+    """What a guest did, without its name."""
+    return str(failed).removeprefix(f"{failed.seam} guest {failed.guest!r} ")
 
 
 def _address(failed: GuestError | ConfigError) -> str:
