@@ -26,6 +26,7 @@ class Schema:
 
 
 SCHEMAS = {
+    "authorizer": Schema(("authorizer",), "authorizer"),
     "deep": Schema(
         ("self", "oldSelf"),
         "Obj{name: string[63], any: dyn[33], b: bytes[100], d: duration, t: timestamp, opt: string,"
