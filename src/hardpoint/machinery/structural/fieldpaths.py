@@ -51,8 +51,8 @@ def _further(found: Followed, name: str) -> Followed:
         if name not in properties:
             raise BadPath("does not refer to a valid field")
         return Followed((*steps, name), dict(properties[name]), under(spelled, name))
-    if isinstance(additional, dict):
-        return Followed((*steps, name), additional, at(spelled, key=name))
+    if additional is not None:
+        return Followed((*steps, name), additional if isinstance(additional, dict) else {}, at(spelled, key=name))
     raise BadPath("does not refer to a valid field")
 
 

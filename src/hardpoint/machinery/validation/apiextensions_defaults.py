@@ -6,7 +6,7 @@ A default must keep to its own schema and to the rules in it, and must not hold 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.machinery.fielderrors import FieldError, at, invalid
 from hardpoint.machinery.structural import embedded, explained
@@ -22,8 +22,29 @@ BUDGET = 10_000_000
 def problems(path: str, schema: Json) -> list[FieldError]:
     """What is wrong with the defaults in a resource's schema and below it."""
     trial = _Trial()
-    trial.visit(path, schema, is_resource=True)
+    trial.visit(path, {**schema, EMBEDDED: True}, None)
     return trial.found
+
+
+class _Metadata(NamedTuple):
+    """The place of a schema in the metadata, or the name of the kind, of a resource."""
+
+    resource: Json
+    """The schema of the resource."""
+    steps: tuple[str | None, ...]
+    """From there to here; None is a step to the items of a list."""
+
+    def below(self, step: str | None) -> _Metadata:
+        return _Metadata(self.resource, (*self.steps, step))
+
+    def refusal(self, default: Any) -> str:
+        """Why a resource with this default here would be refused; "" if it would not."""
+        for step in reversed(self.steps):
+            default = [default] if step is None else {step: default}
+        resource = {"apiVersion": "validation/v1", "kind": "Validation", **default}
+        told = embedded.refusal(self.resource, resource)
+        wrong = [told] if told else list(map(str, embedded.problems(self.resource, resource)))
+        return f"[{', '.join(wrong)}]" if len(wrong) > 1 else "".join(wrong)
 
 
 @dataclass
@@ -33,33 +54,40 @@ class _Trial:
     found: list[FieldError] = field(default_factory=list)
     left: int = BUDGET
 
-    def visit(self, path: str, schema: Json, *, is_resource: bool = False, in_metadata: bool = False) -> None:
+    def visit(self, path: str, schema: Json, metadata: _Metadata | None) -> None:
         """Maps' values have no defaults."""
-        is_resource = is_resource or bool(schema.get(EMBEDDED))
-        in_metadata = in_metadata and not is_resource
-        if "default" in schema:
-            self._try(f"{path}.default", schema["default"], schema, is_resource=is_resource, in_metadata=in_metadata)
+        resource = schema if schema.get(EMBEDDED) else None
+        if resource is not None:
+            metadata = None
+        if schema.get("default") is not None:
+            self._try(f"{path}.default", schema["default"], schema, metadata)
         if isinstance(schema.get("items"), dict) and self.left >= 0:
-            self.visit(f"{path}.items", schema["items"], in_metadata=in_metadata)
+            self.visit(f"{path}.items", schema["items"], metadata and metadata.below(None))
         for name, child in (schema.get("properties") or {}).items():
             if self.left < 0:
                 return
-            is_metadata = in_metadata or (is_resource and name in RESOURCE_FIELDS)
-            self.visit(at(f"{path}.properties", key=name), child, in_metadata=is_metadata)
+            below = metadata and metadata.below(name)
+            if resource is not None and name in RESOURCE_FIELDS:
+                below = _Metadata(resource, (name,))
+            self.visit(at(f"{path}.properties", key=name), child, below)
 
-    def _try(self, path: str, default: Any, schema: Json, *, is_resource: bool, in_metadata: bool) -> None:
-        if not in_metadata and has_unknown_fields(default, schema):
+    def _try(self, path: str, default: Any, schema: Json, metadata: _Metadata | None) -> None:
+        if metadata is not None and (told := metadata.refusal(default)):
+            self.found.append(invalid(path, default, f"must result in valid metadata: {told}"))
+            return
+        if metadata is None and has_unknown_fields(default, schema):
             self.found.append(invalid(path, default, "must not have unknown fields"))
-        wrong = list(embedded.problems(schema, default, path)) or explained.problems(path, default, schema)
+        wrong = [] if metadata is not None else list(embedded.problems(schema, default, path))
+        wrong = wrong or explained.problems(path, default, schema)
         self.found += wrong
         if not wrong and has_rules(schema):
-            self._judge(path, default, schema, is_resource=is_resource)
+            self._judge(path, default, schema)
 
-    def _judge(self, path: str, default: Any, schema: Json, *, is_resource: bool) -> None:
+    def _judge(self, path: str, default: Any, schema: Json) -> None:
         """A default must pass as a value that stays what it is, and as one that is new."""
         from hardpoint.machinery.structural.ruled import ruled  # Few schemas have rules, and CEL is large.
 
-        rules = ruled(schema, is_resource=is_resource)
+        rules = ruled(schema, is_resource=bool(schema.get(EMBEDDED)))
         if rules is None:
             return
         found, left = rules.check(path, default, default, None, self.left)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, not_supported, required
 from hardpoint.machinery.structural.fieldpaths import BadPath, follow
-from hardpoint.machinery.structural.keywords import EMBEDDED, RULES
+from hardpoint.machinery.structural.keywords import EMBEDDED, LIST_TYPE, MAP_TYPE, RULES
+from hardpoint.machinery.validation import apiextensions_structural
 from hardpoint.machinery.validation.apiextensions_view import rule_as_go
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ Json = dict[str, Any]
 RULE_COST_MAX = 10_000_000
 SCHEMA_COST_MAX = 100_000_000
 REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+MAP_TYPES = ("atomic", "granular")
 _UINT64_MAX = 2**64 - 1
 _TOLD_MAX = 4
 _UNTYPED = (
@@ -65,6 +67,8 @@ def _field_path(path: str, value: str, schema: Json) -> Iterator[FieldError]:
         yield invalid(path, value, "must be non-empty if specified")
     if _has_line_breaks(value):
         yield invalid(path, value, "must not contain line breaks")
+    if not apiextensions_structural.is_convertible(schema):
+        return
     try:
         follow(schema, value)
     except BadPath:
@@ -128,22 +132,20 @@ class Scope:
     uncorrelated: str | None = None
     """The path of the schema above below which nobody can tell what a value was."""
 
-    def field(self, name: str) -> Scope:
-        return self._below(self.schema["properties"][name], name)
+    def field(self, name: str, path: str) -> Scope:
+        uncorrelated = None if self.schema.get(MAP_TYPE, "granular") in MAP_TYPES else path
+        return self._below(self.schema["properties"][name], name, uncorrelated)
 
     def values(self) -> Scope:
         return self._below(self.schema["additionalProperties"], None)
 
     def items(self, path: str) -> Scope:
-        uncorrelated = self.uncorrelated
-        if uncorrelated is None and self.schema.get("x-kubernetes-list-type") != "map":
-            uncorrelated = path
-        return self._below(self.schema["items"], None, uncorrelated)
+        return self._below(self.schema["items"], None, None if self.schema.get(LIST_TYPE) == "map" else path)
 
     def _below(self, schema: Json, name: str | None, uncorrelated: str | None = None) -> Scope:
         times = _elements_max(self.schema)
         count = None if self.count_max is None or times is None else min(self.count_max * times, _UINT64_MAX)
-        return Scope(schema, self.costs, self, name, count, uncorrelated or self.uncorrelated)
+        return Scope(schema, self.costs, self, name, count, self.uncorrelated or uncorrelated)
 
     def check(self, path: str) -> None:
         """Compile the rules of the schema itself, and write down what is wrong with them."""

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, not_supported, required
+from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING
 from hardpoint.machinery.structural.spine import has_rules
 from hardpoint.machinery.validation import apiextensions_defaults, apiextensions_rules, apiextensions_structural
-from hardpoint.machinery.validation.apiextensions_rules import Costs, Scope
+from hardpoint.machinery.validation.apiextensions_rules import MAP_TYPES, Costs, Scope
 from hardpoint.machinery.validation.apiextensions_view import SCHEMA, schema_as_go
 
 Json = dict[str, Any]
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 LIST_TYPES = ("atomic", "set", "map")
-MAP_TYPES = ("atomic", "granular")
 RESOURCE_FIELDS = frozenset({"metadata", "kind", "apiVersion"})
 # What the root may say when status has its own endpoint, by Go's names and in upstream's order.
 # fmt: off
@@ -30,6 +30,8 @@ AT_ROOT_WITH_STATUS = (
     "Properties", "ExternalDocs", "Example", "XPreserveUnknownFields", "XValidations",
 )
 # fmt: on
+# Keywords whose `false` is as good as absent; of others Go can tell the difference.
+FLAGS = frozenset(("nullable", "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", EMBEDDED, INT_OR_STRING))
 # Keywords that are never allowed.
 NEVER = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 
@@ -60,7 +62,7 @@ def root(path: str, schema: Json, *, has_status: bool, is_stored: bool) -> list[
 
 def _root_with_status(path: str, schema: Json) -> list[FieldError]:
     for go_name, name, *_ in SCHEMA:
-        if not schema.get(name):
+        if name not in schema or schema[name] in (None, "") or (schema[name] is False and name in FLAGS):
             continue
         if name == "type" and schema["type"] != "object":
             detail = (
@@ -86,7 +88,7 @@ def _schema(path: str, schema: Json, place: _Place, *, is_root: bool = False) ->
         found.append(forbidden(f"{path}.uniqueItems", detail))
     found += _additional_properties(path, schema, place)
     for name, child in schema.get("properties", {}).items():
-        below = place if place.scope is None else replace(place, scope=place.scope.field(name))
+        below = place if place.scope is None else replace(place, scope=place.scope.field(name, path))
         if name in RESOURCE_FIELDS and (is_root or schema.get("x-kubernetes-embedded-resource")):
             reason = f"in top-level {name}" if is_root else place.forbids_defaults
             below = replace(below, in_resource_meta=True, forbids_defaults=reason)

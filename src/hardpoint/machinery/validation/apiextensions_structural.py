@@ -46,7 +46,7 @@ UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dep
 
 def is_convertible(schema: Json) -> bool:
     """Whether the schema has a structural form at all."""
-    if any(schema.get(keyword) for keyword in UNSUPPORTED) or schema.get("type") == "null":
+    if any(schema.get(keyword) for keyword in UNSUPPORTED) or schema.get(PRESERVE) is False:
         return False
     return not isinstance(schema.get("items"), list) and all(is_convertible(child) for child in children(schema))
 
