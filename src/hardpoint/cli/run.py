@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,15 +15,19 @@ from hardpoint.cli import options, printing
 from hardpoint.machinery.errors import ConfigError
 
 if TYPE_CHECKING:
+    from hardpoint.sdk.app import App
     from hardpoint.sdk.certificates import Trust
+    from hardpoint.sdk.controlling import Control
     from hardpoint.sdk.loading import Loaded
+    from hardpoint.sdk.running import Cluster, Running
     from hardpoint.sdk.serving import Place, Served
 
 EXAMPLES = """\b
 Examples:
   hardpoint run users.py --write-config ./webhooks
   hardpoint up --authentication-token-webhook-config-file ./webhooks/authentication.yaml
-  hardpoint run users.py --dev                          reload on save
+  hardpoint run crontabs.py --dev                       reload on save
+  hardpoint run crontabs.py --dry-run                   tell what would be written
   hardpoint run users.py --bind-address 0.0.0.0 --hostname users.example.com
 """
 
@@ -63,6 +67,18 @@ Examples:
 @click.option("--tls-private-key-file", type=options.FILE, metavar="FILE", help="The key of that certificate.")
 @click.option("--client-ca-file", type=options.FILE, metavar="FILE", help="Whose certificates callers must show.")
 @click.option("--allow-any-client", is_flag=True, help="Let callers in that show no certificate.")
+@click.option(
+    "--kubeconfig",
+    type=options.FILE,
+    metavar="FILE",
+    show_default="as kubectl finds it",
+    help="How the cluster is reached that controllers work in.",
+)
+@click.option("--context", default="", metavar="NAME", show_default="the current one", help="Which of its contexts.")
+@click.option("-n", "--namespace", default="", metavar="NAME", help="The only namespace that controllers look at.")
+@click.option("--crds/--no-crds", default=True, help="Whether to apply the definitions of the file's resources first.")
+@click.option("--leader-elect/--no-leader-elect", default=False, help="Let one of several processes work at a time.")
+@click.option("--dry-run", is_flag=True, help="Have the server check every write, and tell it instead of doing it.")
 @click.option("--dev", is_flag=True, help="Load the files again whenever one of them is saved.")
 def command(
     *,
@@ -76,12 +92,18 @@ def command(
     tls_private_key_file: Path | None,
     client_ca_file: Path | None,
     allow_any_client: bool,
+    kubeconfig: Path | None,
+    context: str,
+    namespace: str,
+    crds: bool,
+    leader_elect: bool,
+    dry_run: bool,
     dev: bool,
 ) -> None:
     """Run the extensions that TARGETs hold: a FILE.py or a MODULE, or FILE.py:NAME where there are several Apps.
 
-    Webhooks are served over TLS to callers with a certificate, which --write-config writes down for a cluster. It runs
-    until Ctrl-C.
+    Webhooks are served over TLS to callers with a certificate, which --write-config writes down for a cluster.
+    Controllers work in the cluster that kubectl would talk to. It runs until Ctrl-C; what is under way is finished.
     """
     import socket
 
@@ -94,7 +116,7 @@ def command(
     if allow_any_client and client_ca_file is not None:
         raise click.UsageError("--client-ca-file and --allow-any-client exclude each other")
     loaded = [load(target) for target in targets]
-    if not any(one.app.webhooks for one in loaded):
+    if not any(one.app.webhooks or one.app.controllers or one.app.resources for one in loaded):
         raise ConfigError(_nothing_to_run(targets, loaded))
     trust = Trust(
         directory=cert_dir or default_data_dir().parent / "apps" / loaded[0].app.name,
@@ -104,8 +126,48 @@ def command(
         client_ca=client_ca_file,
         admits_anyone=allow_any_client,
     )
+    reach = _Reach(kubeconfig, context, namespace, crds=crds, dry_run=dry_run, leader_elect=leader_elect)
     logs.to_stderr()
-    _Run(targets, loaded, trust, Place(bind_address, port, hostname), write_config, dev).until_stopped()
+    _Run(targets, loaded, trust, Place(bind_address, port, hostname), write_config, reach, dev).until_stopped()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """The cluster that controllers work in, and how."""
+
+    kubeconfig: Path | None
+    context: str
+    namespace: str
+    crds: bool
+    dry_run: bool
+    leader_elect: bool
+
+    def is_needed(self, apps: Sequence[App]) -> bool:
+        return any(app.controllers or (self.crds and app.resources) for app in apps)
+
+    async def enter(self, apps: Sequence[App], stack: AsyncExitStack) -> Cluster:
+        """Connect, until the stack is left. Whoever mistyped an address hears of it now, not by nothing happening."""
+        from hardpoint.client.client import Client
+        from hardpoint.client.endpoint import find_endpoint
+        from hardpoint.sdk.running import Cluster
+        from hardpoint.seams.credential.host import ExecPlugins
+
+        plugins = ExecPlugins()
+        url = find_endpoint(self.kubeconfig, self.context, plugins=plugins).url
+        client = await stack.enter_async_context(
+            Client.from_kubeconfig(self.kubeconfig, context=self.context, plugins=plugins, user_agent=apps[0].name)
+        )
+        await client.discovery.kinds()
+        for guest in (guest for app in apps for guest in app.controllers.values()):
+            click.echo(f"{guest.app}: {guest.name} works on {guest.resource.title} at {url}", err=True)
+        return Cluster(client, self._control(apps, client.namespace), installs=self.crds)
+
+    def _control(self, apps: Sequence[App], home: str) -> Control:
+        from hardpoint.runtime.electionlease import new_identity
+        from hardpoint.sdk.controlling import Control, Lease
+
+        lease = Lease(self.namespace or home, apps[0].name, new_identity()) if self.leader_elect else None
+        return Control(namespace=self.namespace, dry_run=self.dry_run, lease=lease)
 
 
 @dataclass(slots=True)
@@ -117,40 +179,62 @@ class _Run:
     trust: Trust
     place: Place
     write_config: Path | None
+    reach: _Reach
     dev: bool
 
     def until_stopped(self) -> None:
+        import asyncio
+
         from hardpoint.cli import serving
 
-        serving.run_until_stopped(self._running, self._announce)
+        if any(one.app.webhooks or one.app.controllers for one in self.loaded):
+            serving.run_until_stopped(self._running, self._announce)
+        else:
+            asyncio.run(self._install())
+
+    async def _install(self) -> None:
+        """Definitions alone are there, once they are there."""
+        async with self._running() as found:
+            self._announce(found)
 
     @asynccontextmanager
-    async def _running(self) -> AsyncIterator[Served]:
+    async def _running(self) -> AsyncIterator[Running]:
         import asyncio
 
         from hardpoint.sdk.reloading import reload_on_save
-        from hardpoint.sdk.serving import serving
+        from hardpoint.sdk.running import Webhooks, running
 
         apps = [one.app for one in self.loaded]
-        async with serving(apps, self.trust, self.place, renewed=self._write_configs) as served:
+        async with AsyncExitStack() as stack:
+            cluster = await self.reach.enter(apps, stack) if self.reach.is_needed(apps) else None
+            webhooks = Webhooks(self.trust, self.place, self._write_configs)
+            found = await stack.enter_async_context(running(apps, webhooks, cluster))
             if not self.dev:
-                yield served
+                yield found
                 return
-            reloading = asyncio.create_task(reload_on_save(self.targets, self.loaded, served.replace), name="reload")
+            reloading = asyncio.create_task(reload_on_save(self.targets, self.loaded, found.replace), name="reload")
             try:
-                yield served
+                yield found
             finally:
                 reloading.cancel()
                 await asyncio.wait([reloading])
 
-    def _announce(self, served: Served) -> None:
+    def _announce(self, found: Running) -> None:
+        for name in found.installed:
+            click.echo(f"{name} is established.", err=True)
+        if found.served is not None:
+            self._announce_webhooks(found.served)
+
+    def _announce_webhooks(self, served: Served) -> None:
         """Say where the webhooks are. The files are written first: whoever reads an address can use them."""
         written = self._write_configs(served)
         printing.print_aligned({title: served.url(guest) for title, guest in served.guests.items()})
         sys.stdout.flush()
-        for title, file in written.items():
-            click.echo(f"Tell an API server of it with {served.guests[title].flag} {file}", err=True)
-        if not written:
+        told = {title: guest.flag for title, guest in served.guests.items() if guest.flag}
+        for title, flag in told.items():
+            if title in written:
+                click.echo(f"Tell an API server of it with {flag} {written[title]}", err=True)
+        if told and not written:
             click.echo("--write-config DIR writes the files that tell an API server of it.", err=True)
 
     def _write_configs(self, served: Served) -> dict[str, Path]:

@@ -14,7 +14,7 @@ from hardpoint.seams.crd.guest.resource import Resource
 
 if TYPE_CHECKING:
     from hardpoint.sdk.app import App
-    from hardpoint.sdk.manifests import Deployed
+    from hardpoint.sdk.deployment import Deployed
     from hardpoint.sdk.serving import Served
     from hardpoint.serving.certificates import Pki
 

@@ -1,0 +1,201 @@
+"""The controllers of Apps against one cluster: one connection, one cache, one leader, and an orderly end.
+
+What runs can be replaced while it runs: the caches stay, so a file that was saved is at work a moment later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hardpoint.client.client import Client
+from hardpoint.client.options import ALL_NAMESPACES
+from hardpoint.runtime.controllermetrics import ControllerMetrics
+from hardpoint.runtime.election import LeaderElection, LeadershipLost
+from hardpoint.runtime.environment import Environment, Recorder
+from hardpoint.runtime.informers import Informers
+from hardpoint.runtime.reconciler import Reconciler
+from hardpoint.runtime.recorder import EventRecorder
+from hardpoint.sdk.app import App
+from hardpoint.seams.controller.guest.controller import ControllerGuest
+from hardpoint.seams.controller.guest.work import at_work
+
+Json = dict[str, Any]
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What makes one of several processes the one at work."""
+
+    namespace: str
+    name: str
+    identity: str
+    """This process's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """How controllers are run."""
+
+    namespace: str = ALL_NAMESPACES
+    """Where those look that do not say it themselves."""
+    dry_run: bool = False
+    """Whether writes are only asked about, and told."""
+    lease: Lease | None = None
+    """None if nobody else is expected to do the same."""
+    grace_seconds: float = GRACE_SECONDS
+    """How long reconciles under way may take when it is time to stop."""
+    metrics: ControllerMetrics = field(default_factory=ControllerMetrics)
+
+
+class Controllers:
+    """Controllers at work. `replace` puts others in their place."""
+
+    def __init__(self, environment: Environment, control: Control) -> None:
+        self.is_ready = False
+        """Whether all caches are filled."""
+        self._environment = environment
+        self._control = control
+        self._wanted: asyncio.Queue[Sequence[App]] = asyncio.Queue()
+        self._recorders: dict[str, Recorder] = {}
+        self._at_work: list[Reconciler] = []
+
+    def replace(self, apps: Sequence[App]) -> None:
+        """Have the controllers of these Apps work from now on; what is under way is finished first."""
+        self._wanted.put_nowait(apps)
+
+    async def run(self) -> None:
+        """Work until cancelled. Then nothing is under way any more, unless it took longer than its grace."""
+        async with AsyncExitStack() as until_the_end:
+            apps = await self._wanted.get()
+            while True:
+                await self._ensure_recorders(apps, until_the_end)
+                apps = await self._work_until_replaced(apps)
+
+    async def _work_until_replaced(self, apps: Sequence[App]) -> Sequence[App]:
+        working = asyncio.create_task(self._work(apps), name="controllers")
+        replaced = asyncio.create_task(self._wanted.get(), name="controllers to come")
+        try:
+            await asyncio.wait([working, replaced], return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                working.result()
+            return await replaced
+        finally:
+            replaced.cancel()
+            await self._stop(working)
+
+    async def _work(self, apps: Sequence[App]) -> None:
+        # The caches are filled before there is an election, so that a new leader begins at once.
+        self._at_work = [await self._prepared(guest) for app in apps for guest in app.controllers.values()]
+        self.is_ready = True
+        while True:
+            try:
+                async with self._office():
+                    await self._reconcile()
+            except LeadershipLost as lost:
+                log.warning("somebody else leads", extra={"why": str(lost)})
+
+    async def _prepared(self, guest: ControllerGuest) -> Reconciler:
+        environment = replace(self._environment, recorder=self._recorders[guest.app])
+        reconciler = await at_work(guest, environment)
+        await reconciler.wait_until_synced()
+        told = {"app": guest.app, "controller": guest.name, "resource": guest.resource.title}
+        log.info("controller is ready", extra=told | {"objects": len(reconciler.sources[0].informer)})
+        return reconciler
+
+    @asynccontextmanager
+    async def _office(self) -> AsyncIterator[None]:
+        """Entered when it is this process's turn."""
+        lease, metrics = self._control.lease, self._control.metrics
+        if lease is None:
+            yield
+            return
+        election = LeaderElection(
+            self._environment.client,
+            lease.name,
+            lease.namespace,
+            lease.identity,
+            on_change=lambda leads: metrics.leads(lease.name, leads),
+        )
+        async with election.leading():
+            yield
+
+    async def _reconcile(self) -> None:
+        """Reconcile until cancelled, though all be drained: who leads gives that up only when it is over."""
+        async with AsyncExitStack() as listening, asyncio.TaskGroup() as tasks:
+            for reconciler in self._at_work:
+                await listening.enter_async_context(reconciler.listening())
+                tasks.create_task(reconciler.run(), name=reconciler.queue.name)
+            await asyncio.get_running_loop().create_future()
+
+    async def _stop(self, working: asyncio.Task[None]) -> None:
+        """Take no more keys, let the reconciles under way finish, then end, and give the Lease back."""
+        self.is_ready = False
+        try:
+            async with asyncio.timeout(self._control.grace_seconds):
+                for reconciler in self._at_work:
+                    await reconciler.queue.drain()
+        except TimeoutError:
+            log.warning("reconciles did not end in time", extra={"seconds": self._control.grace_seconds})
+        working.cancel()
+        await asyncio.wait([working])
+        self._at_work = []
+
+    async def _ensure_recorders(self, apps: Sequence[App], until_the_end: AsyncExitStack) -> None:
+        """One voice for each App. They are flushed last."""
+        for app in apps:
+            if app.name not in self._recorders and self._control.dry_run:
+                self._recorders[app.name] = _Silent()
+            elif app.name not in self._recorders:
+                recorder = EventRecorder(self._environment.client, app.name)
+                self._recorders[app.name] = await until_the_end.enter_async_context(recorder.running())
+
+
+@asynccontextmanager
+async def controlling(apps: Sequence[App], client: Client, control: Control) -> AsyncIterator[Controllers]:
+    """Run the controllers of Apps until left. Entering waits for nothing; what cannot go on comes out here."""
+    try:
+        async with Informers(client).running() as informers, asyncio.TaskGroup() as tasks:
+            environment = Environment(
+                client,
+                informers,
+                _Silent(),
+                namespace=control.namespace,
+                dry_run=control.dry_run,
+                metrics=control.metrics,
+            )
+            controllers = Controllers(environment, control)
+            controllers.replace(apps)
+            running = tasks.create_task(controllers.run(), name="controllers")
+            try:
+                yield controllers
+            finally:
+                running.cancel()
+    except ExceptionGroup as failures:
+        raise _only(failures) from None
+
+
+def _only(failure: Exception) -> Exception:
+    """The one thing that went wrong, if it was one."""
+    while isinstance(failure, ExceptionGroup) and len(failure.exceptions) == 1:
+        failure = failure.exceptions[0]
+    return failure
+
+
+class _Silent:
+    """Tells people nothing, and logs what it would have told them."""
+
+    def event(self, about: Json, type: str, reason: str, message: str, *, action: str = "") -> None:
+        told = {"object": about["metadata"]["name"], "type": type, "reason": reason, "note": message}
+        log.info("would tell", extra=told)
+
+
+_conforms: tuple[type[Recorder], ...] = (_Silent, EventRecorder)
