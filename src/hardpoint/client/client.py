@@ -6,7 +6,7 @@ Objects are plain dicts, as `kubectl get -o json` shows them. A resource is name
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -38,9 +38,11 @@ from hardpoint.client.retries import Retrying
 from hardpoint.client.transport import Answer, Transport
 from hardpoint.client.watch import Pace, follow, watch_from
 from hardpoint.machinery.errors import bad_request
-from hardpoint.machinery.messages import Handler, User
+from hardpoint.machinery.messages import IN_PROCESS, Handler, User
 
 Json = dict[str, Any]
+Wrap = Callable[[Transport, str], Transport]
+"""Makes a transport of a transport and the name of the server it leads to."""
 
 
 class Client:
@@ -50,7 +52,7 @@ class Client:
         self.namespace = namespace
         self.discovery = Discovery(transport)
         self._transport = transport
-        self._pace = pace or Pace()
+        self.pace = pace or Pace()
         self._warnings = Warnings()
 
     @classmethod
@@ -62,18 +64,29 @@ class Client:
         namespace: str = "",
         plugins: CredentialPlugins | None = None,
         user_agent: str = "hardpoint",
+        wrap: Wrap = lambda transport, _: transport,
     ) -> Self:
-        """The server that kubectl would talk to. Raises ConfigError; nothing is asked yet."""
+        """The server that kubectl would talk to. Raises ConfigError; nothing is asked yet.
+
+        `wrap` may put something around what carries each attempt, to count or to trace it.
+        """
         endpoint = find_endpoint(kubeconfig, context, plugins=plugins)
-        transport = Retrying(HttpTransport(endpoint, user_agent=user_agent))
-        return cls(transport, namespace=namespace or endpoint.namespace)
+        transport = wrap(HttpTransport(endpoint, user_agent=user_agent), f"{endpoint.host}:{endpoint.port}")
+        return cls(Retrying(transport), namespace=namespace or endpoint.namespace)
 
     @classmethod
     def in_process(
-        cls, handler: Handler, user: User, *, namespace: str = "default", user_agent: str = "hardpoint"
+        cls,
+        handler: Handler,
+        user: User,
+        *,
+        namespace: str = "default",
+        user_agent: str = "hardpoint",
+        wrap: Wrap = lambda transport, _: transport,
     ) -> Self:
         """A server in the same process, asked without sockets."""
-        return cls(Retrying(InProcessTransport(handler, user, user_agent=user_agent)), namespace=namespace)
+        transport = wrap(InProcessTransport(handler, user, user_agent=user_agent), IN_PROCESS)
+        return cls(Retrying(transport), namespace=namespace)
 
     async def __aenter__(self) -> Self:
         return self
@@ -261,7 +274,7 @@ class Client:
         if not resource_version:
             newest = await anext(collection.pages())
             resource_version = newest["metadata"]["resourceVersion"]
-        async with aclosing(watch_from(collection, resource_version, self._pace)) as events:
+        async with aclosing(watch_from(collection, resource_version, self.pace)) as events:
             yield events
 
     def list_then_watch(
@@ -287,7 +300,7 @@ class Client:
         self, resource: str | Resource, selection: Selection, picture: Picture | None, *, metadata_only: bool
     ) -> AsyncIterator[AsyncIterator[Event]]:
         collection = await self._collection(resource, selection, PAGE_SIZE, metadata_only=metadata_only)
-        async with aclosing(follow(collection, self._pace, picture)) as events:
+        async with aclosing(follow(collection, self.pace, picture)) as events:
             yield events
 
     async def raw(
