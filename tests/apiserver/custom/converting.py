@@ -5,6 +5,7 @@ Address is the resource: `v1` keeps `spec.hostPort`, `v2` keeps `spec.host` and 
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +17,7 @@ from typing import Any
 import orjson
 
 from tests.client.authority import Authority
-from tests.client.scripted import Asked, Reply, Scripted, scripted
+from tests.client.scripted import Asked, Reply, Scripted
 
 Json = dict[str, Any]
 Twist = Callable[[Json], Json | bytes | int]
@@ -73,10 +74,13 @@ async def converting(folder: Path, *names: str) -> AsyncIterator[Converting]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "converter.pem")
 
-    connections: dict[int, Reply] = {}
+    writers: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        await state.server._serve(reader, writer)
 
     async def answer(asked: Asked, reply: Reply) -> None:
-        connections[asked.connection] = reply
         review = orjson.loads(asked.body)
         state.reviews.append(review)
         said = state.twist(_answered(review))
@@ -85,11 +89,14 @@ async def converting(folder: Path, *names: str) -> AsyncIterator[Converting]:
         else:
             await reply.answer(said if isinstance(said, bytes) else orjson.dumps(said))
 
-    async with scripted(answer, context=context) as server:
-        state = Converting(server)
+    state = Converting(Scripted(answer))
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
+        state.server.port = server.sockets[0].getsockname()[1]
         yield state
-        for reply in connections.values():
-            reply.cut()
+        # Servers keep connections for the next question, which will not come.
+        for writer in writers:
+            writer.transport.abort()
+    await state.server.wait_until_open(0)
 
 
 def _answered(review: Json) -> Json:
@@ -104,8 +111,9 @@ def _converted(obj: Json, desired: str) -> Json:
     spec = dict(obj.get("spec") or {})
     if desired.endswith("/v2") and "hostPort" in spec:
         spec["host"], _, spec["port"] = spec.pop("hostPort").partition(":")
-    elif desired.endswith("/v1") and "host" in spec:
-        spec["hostPort"] = f"{spec.pop('host')}:{spec.pop('port', '')}"
+    elif desired.endswith("/v1") and spec.keys() & {"host", "port"}:
+        # Who manages fields has objects converted of which parts are missing.
+        spec["hostPort"] = f"{spec.pop('host', '')}:{spec.pop('port', '')}"
     old, fresh = ("replicas", "count") if desired.endswith("/v2") else ("count", "replicas")
     if old in spec:
         spec[fresh] = spec.pop(old)
