@@ -13,6 +13,9 @@ import uvloop
 from hardpoint.apiserver.pki import ensure
 from hardpoint.serving.certificates import Pki
 from hardpoint.serving.tls import serving_context
+from tests.apiserver.conftest import request_for
+
+__all__ = ["request_for"]
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hardpoint.apiserver import answers
 from hardpoint.apiserver.flow.contract import Overloaded
-from hardpoint.apiserver.health import TEXT
 from hardpoint.apiserver.negotiation import Form, choose
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Request, Response
+from hardpoint.serving.health import TEXT
 
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 

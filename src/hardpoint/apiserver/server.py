@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hardpoint.apiserver import health, verbs, version
+from hardpoint.apiserver import verbs, version
 from hardpoint.apiserver.admission.chain import Chain
 from hardpoint.apiserver.allotment import ServiceAllotter
 from hardpoint.apiserver.audit.auditor import Auditor
@@ -35,7 +35,6 @@ from hardpoint.apiserver.flow.conditions import keep_conditions
 from hardpoint.apiserver.flow.following import FlowObjects
 from hardpoint.apiserver.flow.gate import Gate
 from hardpoint.apiserver.flow.options import FlowOptions, make_limits
-from hardpoint.apiserver.health import Health
 from hardpoint.apiserver.hub import Hub
 from hardpoint.apiserver.index import Index
 from hardpoint.apiserver.metrics import Metrics
@@ -48,6 +47,8 @@ from hardpoint.apiserver.walk import Walk
 from hardpoint.machinery import errors, kinds
 from hardpoint.machinery.messages import Handler, Request, Response
 from hardpoint.machinery.timestamps import format_time
+from hardpoint.serving import health
+from hardpoint.serving.health import Health
 from hardpoint.store.contract import Store
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ connection.py  one connection: in order, with back-pressure
 server.py      all of them: listen, sweep, stop
 tls.py         the TLS side: versions, ciphers, whose client certificates
 peers.py       who is at the other end, and who vouches for them
+health.py      /healthz and its like: checks by name
 certificates.py, issuing.py   certificates in a folder, made when they are due
 
 The API server listens with it, and so does every webhook written with the SDK.

@@ -29,12 +29,13 @@ async def serve(
     host: str = "127.0.0.1",
     port: int = 0,
     bound: socket.socket | None = None,
-    ssl_context: ssl.SSLContext,
+    ssl_context: ssl.SSLContext | None,
     limits: Limits | None = None,
     peers: Peers | None = None,
 ) -> HttpServer:
     """Listen on `host` and `port` (0: any free one), or on a socket `bound` before, and hand requests to `handler`.
 
+    Without an `ssl_context` it is plain HTTP, which is for what anybody on the machine may know.
     `peers` tells whose client certificates count for what; by default each that `ssl_context` lets pass is a user's.
     Raises OSError if that is not possible.
     """
@@ -89,14 +90,14 @@ class HttpServer:
         self._all_settled = asyncio.Event()
         self._all_settled.set()
 
-    async def listen(self, bound: socket.socket, ssl_context: ssl.SSLContext) -> None:
+    async def listen(self, bound: socket.socket, ssl_context: ssl.SSLContext | None) -> None:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: Connection(self, loop),
             sock=bound,
             ssl=ssl_context,
-            ssl_handshake_timeout=self.limits.handshake_seconds,
-            ssl_shutdown_timeout=self.limits.stall_seconds,
+            ssl_handshake_timeout=self.limits.handshake_seconds if ssl_context else None,
+            ssl_shutdown_timeout=self.limits.stall_seconds if ssl_context else None,
             backlog=BACKLOG,
         )
         self.port = bound.getsockname()[1]

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from hardpoint.apiserver import health
-from hardpoint.apiserver.health import Health
 from hardpoint.machinery.errors import ApiError, StoreError
 from hardpoint.machinery.messages import Request, Response
+from hardpoint.serving import health
+from hardpoint.serving.health import Health
 
 Ask = Callable[[Health, str], "asyncio.Future[Response]"]
 
