@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.checker import check
 from hardpoint.machinery.cel.costs import PER_CALL_MAX
 from hardpoint.machinery.cel.errors import BadConstant, CostExceeded, EvaluationError, WrongResult
@@ -74,8 +75,11 @@ class Program:
             failure.cost = frame[SPENT]
             raise
         except (TypeError, AttributeError) as cause:
-            # What was checked for the declared types cannot go wrong in this way with values of these types.
-            raise EvaluationError("a variable has a value of another type than was declared") from cause
+            # What was checked for the declared types cannot go wrong in this way with values of these types: a variable
+            # has a value of another type than was declared, null for one, which no function takes.
+            failure = EvaluationError(NO_SUCH_OVERLOAD)
+            failure.cost = frame[SPENT]
+            raise failure from cause
         return value, frame[SPENT]
 
 
