@@ -18,10 +18,10 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from hardpoint import datadir
 from hardpoint.apiserver.audit.auditor import Auditor
@@ -57,8 +57,7 @@ class PortTaken(HardpointError):
     """Somebody else listens where this cluster should."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServingFiles:
+class ServingFiles(NamedTuple):
     """Certificates of the user's own, in place of those the cluster issues itself."""
 
     certificate: Path
@@ -66,8 +65,7 @@ class ServingFiles:
     client_ca: Path
 
 
-@dataclass(frozen=True, slots=True)
-class EtcdFiles:
+class EtcdFiles(NamedTuple):
     """What a TLS connection to etcd needs."""
 
     ca: Path | None = None
@@ -75,8 +73,7 @@ class EtcdFiles:
     key: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """What a user can say about a cluster."""
 
     data_dir: Path
@@ -85,17 +82,17 @@ class Options:
     port: int | None = None
     """None: 6443 if it is free, else any port."""
     store: str = "sqlite"
-    etcd: EtcdFiles = field(default_factory=EtcdFiles)
+    etcd: EtcdFiles = EtcdFiles()
     kubeconfig: Path | None = None
     """Where to write a context for this cluster's admin; None writes none."""
     make_current: bool | None = None
     """Whether that becomes the current context; None: only in a file that has none."""
     components: tuple[str, ...] = COMPONENTS
     serving: ServingFiles | None = None
-    authentication: AuthenticationOptions = field(default_factory=AuthenticationOptions)
-    authorization: AuthorizationOptions = field(default_factory=AuthorizationOptions)
-    audit: AuditOptions = field(default_factory=lambda: AuditOptions(is_log_in_data_dir=True))
-    flow: FlowOptions = field(default_factory=FlowOptions)
+    authentication: AuthenticationOptions = AuthenticationOptions()
+    authorization: AuthorizationOptions = AuthorizationOptions()
+    audit: AuditOptions = AuditOptions(is_log_in_data_dir=True)
+    flow: FlowOptions = FlowOptions()
     from_backup: Path | None = None
     """A backup the store begins with; the data directory must not hold a store then."""
 
@@ -290,11 +287,11 @@ def _authentication(options: Options, pki: Pki) -> AuthenticationOptions:
     wanted = options.authentication
     accounts, proxy = wanted.service_accounts, wanted.front_proxy
     if accounts.signing_key_file is None and not accounts.key_files:
-        accounts = replace(accounts, signing_key_file=pki.key(ACCOUNTS_KEY), makes_signing_key=True)
+        accounts = accounts._replace(signing_key_file=pki.key(ACCOUNTS_KEY), makes_signing_key=True)
     if proxy.ca_file is None:
-        proxy = replace(proxy, ca_file=pki.certificate("front-proxy-ca"), allowed_names=(FRONT_PROXY,))
+        proxy = proxy._replace(ca_file=pki.certificate("front-proxy-ca"), allowed_names=(FRONT_PROXY,))
     client_ca = options.serving.client_ca if options.serving is not None else pki.certificate("client-ca")
-    return replace(wanted, client_ca_file=client_ca, service_accounts=accounts, front_proxy=proxy)
+    return wanted._replace(client_ca_file=client_ca, service_accounts=accounts, front_proxy=proxy)
 
 
 def _serving_context(pki: Pki, serving: ServingFiles | None, authentication: AuthenticationOptions) -> ssl.SSLContext:

@@ -14,8 +14,8 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -32,8 +32,7 @@ class AlreadyRunning(HardpointError):
     """Another process runs a cluster in this data directory."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """What a running cluster says of itself."""
 
     name: str
@@ -102,7 +101,7 @@ def is_held(directory: Path) -> bool:
 
 def write_state(directory: Path, state: State) -> None:
     fresh = directory / f".{STATE}.{state.pid}"
-    fresh.write_bytes(orjson.dumps(asdict(state), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    fresh.write_bytes(orjson.dumps(state._asdict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     fresh.chmod(0o600)
     os.replace(fresh, directory / STATE)
 

@@ -35,7 +35,7 @@ async def bind(call: Call) -> Response:
         return _bound(call, old, binding)
 
     # The binding's own endpoint may change what the main one must leave: it is an inner write of the pod.
-    inner = with_changes(call, target=with_changes(call.target, subresource=""))
+    inner = with_changes(call, target=call.target._replace(subresource=""))
     await replace_object(inner, successor, options, raw=True)
     return answers.created(call)
 
@@ -48,7 +48,7 @@ async def bind_by_body(call: Call) -> Response:
     name = binding["metadata"].get("name", "")
     if not name:
         raise errors.bad_request("Name parameter required.")
-    target = with_changes(call.target, resource="pods", name=name, subresource="binding")
+    target = call.target._replace(resource="pods", name=name, subresource="binding")
     return await bind(with_changes(call, kind=pods, target=target))
 
 

@@ -56,7 +56,7 @@ async def delete(call: Call) -> Response:
 async def delete_collection(call: Call) -> Response:
     """Delete what is selected, one by one; answer with what was selected, as it was."""
     options = _options(call, of_many=True)
-    selected = await find_page(call, with_changes(list_options(call.request.query, watch=False), limit=0, token=""))
+    selected = await find_page(call, list_options(call.request.query, watch=False)._replace(limit=0, token=""))
     for start in range(0, len(selected.items), _AT_ONCE):
         group = selected.items[start : start + _AT_ONCE]
         ends = await asyncio.gather(*(_delete_found(call, found, options) for found in group), return_exceptions=True)
@@ -79,7 +79,7 @@ def _options(call: Call, *, of_many: bool = False) -> DeleteOptions:
 async def _delete_found(call: Call, found: KeyValue, options: DeleteOptions) -> None:
     """Delete one object of a collection, unless somebody was faster."""
     metadata = call.place.found(found)["metadata"]
-    target = with_changes(call.target, name=metadata["name"], namespace=metadata.get("namespace", ""))
+    target = call.target._replace(name=metadata["name"], namespace=metadata.get("namespace", ""))
     try:
         await delete_object(with_changes(call, target=target), options)
     except errors.ApiError as refused:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from hardpoint.machinery.fielderrors import FieldError
@@ -34,7 +33,7 @@ def _as_given(error: FieldError, body: Any) -> FieldError:
     for name, key in _STEP.findall(_SHOWN_AS.get(error.field, error.field)):
         found = _step(found, name or key)
     if found == {} or found == []:
-        return replace(error, shown=str(found))
+        return error._replace(shown=str(found))
     return error
 
 

@@ -37,7 +37,7 @@ async def evict(call: Call) -> Response:
         raise errors.bad_request("name in URL does not match name in Eviction object")
     options = delete_options(eviction.get("deleteOptions"), {})
     query = write_options(call.request.query, kind="CreateOptions")
-    options = with_changes(options, dry_run=options.dry_run or query.dry_run)
+    options = options._replace(dry_run=options.dry_run or query.dry_run)
     await admit_part(call, eviction, dry_run=options.dry_run)
     pod = call.place.found(await find(call))
     if not _bypasses_budgets(pod):
@@ -47,7 +47,7 @@ async def evict(call: Call) -> Response:
             raise errors.ApiError(500, "InternalError", why)
         for budget in budgets:
             await _spend(call, budget, pod, options)
-    inner = with_changes(call, target=with_changes(call.target, subresource=""))
+    inner = with_changes(call, target=call.target._replace(subresource=""))
     await _mark(inner, options)
     await delete_object(inner, options)
     return answers.created(call)

@@ -9,7 +9,8 @@ one for everybody else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from hardpoint.apiserver.authentication.contract import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from hardpoint.apiserver.authorization.contract import Authorizer, Decision, Opinion, Question, refusal
@@ -26,8 +27,7 @@ MANY = 4
 _NODE, _ACCOUNT = "system:node:", "system:serviceaccount:"
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(NamedTuple):
     """One way. The plain one has no name."""
 
     name: str
@@ -144,7 +144,7 @@ async def _check_many(authorizer: Authorizer, mode: Mode, wanted: User, asking: 
 
 
 def _named(question: Question, part: str, name: str) -> Question:
-    return question._replace(target=replace(question.target, subresource=part, name=name))
+    return question._replace(target=question.target._replace(subresource=part, name=name))
 
 
 def _refuse_odd_groups(question: Question, groups: tuple[str, ...]) -> None:

@@ -7,8 +7,7 @@ written; see docs/decisions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError
@@ -24,8 +23,7 @@ Transform = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadata
 _TRANSFORMS = frozenset(("Table", "PartialObjectMetadata", "PartialObjectMetadataList"))
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """The chosen form. `version` is that of meta.k8s.io a transform was asked in."""
 
     media: str = JSON

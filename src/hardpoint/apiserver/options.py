@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 from hardpoint.machinery import errors, fielderrors
@@ -64,8 +63,7 @@ def _integer(query: Query, name: str) -> int | None:
     raise errors.bad_request(f"strconv.ParseInt: parsing {quote(text)}: {why}")
 
 
-@dataclass(frozen=True, slots=True)
-class ListOptions:
+class ListOptions(NamedTuple):
     """How to list or watch."""
 
     label_selector: str = ""
@@ -162,8 +160,7 @@ def resource_version(text: str, about: str = "") -> int:
     raise errors.bad_request(f"{about}resourceVersion: {wrong}")
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
+class WriteOptions(NamedTuple):
     """How to create, update or patch."""
 
     dry_run: bool = False
@@ -200,8 +197,7 @@ def dry_run_errors(values: Sequence[str]) -> list[FieldError]:
     return [fielderrors.not_supported("dryRun", list(values), ("All",))]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOptions:
+class DeleteOptions(NamedTuple):
     """How to delete."""
 
     grace_seconds: int | None = None

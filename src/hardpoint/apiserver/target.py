@@ -7,7 +7,7 @@ never becomes a separator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from hardpoint.machinery.remembering import remembered
@@ -26,8 +26,7 @@ _LONG_RUNNING_VERBS = frozenset(("watch", "proxy"))
 _LONG_RUNNING_SUBRESOURCES = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where a request goes. `resource` is empty for a path of the server's own."""
 
     path: str

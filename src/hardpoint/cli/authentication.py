@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -170,8 +169,7 @@ def _options(given: dict[str, Any]) -> AuthenticationOptions:
     if "api_audiences" not in given:
         return files
     issuers = given["service_account_issuer"]
-    return replace(
-        files,
+    return files._replace(
         anonymous=given["anonymous_auth"],
         bootstrap_tokens=given["enable_bootstrap_token_auth"],
         api_audiences=given["api_audiences"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ def command(*, data_dir: Path, output: str | None) -> None:
         report: dict[str, Any] = {"state": "starting" if held else "stopped", "dataDir": str(data_dir)}
     else:
         why_not = _why_not_ready(state.address, data_dir)
-        report = {"state": "not ready" if why_not else "ready", "dataDir": str(data_dir), **asdict(state)}
+        report = {"state": "not ready" if why_not else "ready", "dataDir": str(data_dir), **state._asdict()}
         if why_not:
             report["reason"] = why_not
     if output:

@@ -7,8 +7,7 @@ plain strings: `at("spec.containers", 0)` is `spec.containers[0]`, `at("data", k
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -29,8 +28,7 @@ PRINTED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
+class FieldError(NamedTuple):
     """One problem with one field. `shown` is the bad value as it is printed, "" where it is not."""
 
     reason: str
@@ -41,7 +39,7 @@ class FieldError:
     """Whether it was there before and did not change: then it is told, and refuses nothing."""
 
     def tolerated(self, is_tolerated: bool) -> FieldError:
-        return replace(self, is_tolerated=True) if is_tolerated else self
+        return self._replace(is_tolerated=True) if is_tolerated else self
 
     def body(self) -> str:
         """The text without the field: `Invalid value: "x": must be no more than 63 characters`."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from hardpoint.machinery.fielderrors import quote
 from hardpoint.machinery.kinds import Kind, by_kind
@@ -39,8 +38,7 @@ _WITHOUT_NAMESPACE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One field that must, or must not, have a value."""
 
     field: str
@@ -51,8 +49,7 @@ class Term:
         return f"{self.field}{'=' if self.equal else '!='}{escaped(self.value)}"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSelector:
+class FieldSelector(NamedTuple):
     """Terms of which all must hold."""
 
     terms: tuple[Term, ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _TABLE = Path(__file__).parent / "data/kinds.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Subresource:
+class Subresource(NamedTuple):
     """A part of an object with its own endpoint, `pods/status`."""
 
     name: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from hardpoint.machinery import names
 from hardpoint.machinery.errors import HardpointError
@@ -28,8 +28,7 @@ class BadSelector(HardpointError):
     """A selector that cannot be understood; the message is the one kube-apiserver gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """One key, and what its value must be."""
 
     key: str

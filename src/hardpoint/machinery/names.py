@@ -11,7 +11,7 @@ Limits count bytes of UTF-8, whatever the message calls them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hardpoint.machinery.fielderrors import FieldError, invalid, required
 
@@ -24,8 +24,7 @@ INT32_MAX = 2**31 - 1
 NON_EMPTY = "must be non-empty"
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """A pattern and the sentence about a value that does not match it."""
 
     pattern: re.Pattern[str]

@@ -10,10 +10,10 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import orjson
 
@@ -27,8 +27,7 @@ RENEWAL = timedelta(days=30)
 _RECORD = "issued.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A certificate that should exist. An authority names itself as its `issuer`."""
 
     file: str
@@ -43,7 +42,7 @@ class Wanted:
     @property
     def terms(self) -> dict[str, Any]:
         """What it says, in the form it is written down."""
-        return orjson.loads(orjson.dumps(asdict(self)))  # type: ignore[no-any-return]  # a dict, as asdict made it
+        return orjson.loads(orjson.dumps(self._asdict()))  # type: ignore[no-any-return]  # a dict, as asdict made it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,7 @@ class Authority:
     key_pem: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Pki:
+class Pki(NamedTuple):
     """The folder that holds them."""
 
     directory: Path

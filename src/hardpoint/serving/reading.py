@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import httptools
 
@@ -20,8 +20,7 @@ from hardpoint.machinery.messages import Peer, Request
 from hardpoint.serving.limits import Limits
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A request that reaches no handler. The connection ends with it.
 
     With an `error` it is answered by that Status, else by the words of its status line, as Go's server does.
@@ -42,8 +41,7 @@ UNKNOWN_CODING = Refusal(501, lingers=True)
 UNKNOWN_VERSION = Refusal(505)
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
+class Manner(NamedTuple):
     """How an answer is given: what it says about the connection, whether that is kept, whether chunks will do."""
 
     header: bytes

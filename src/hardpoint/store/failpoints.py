@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hardpoint.machinery.errors import ConfigError, StoreError
 
@@ -27,8 +27,7 @@ class Failure(StoreError):
     """What a failpoint armed with `error` raises."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """What happens at a point, and how often."""
 
     verb: str

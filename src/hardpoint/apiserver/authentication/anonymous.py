@@ -5,14 +5,13 @@ What the anonymous user may do is the authorizer's decision; by default that is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hardpoint.apiserver.authentication.contract import ANONYMOUS
 from hardpoint.machinery.messages import Request, User
 
 
-@dataclass(frozen=True, slots=True)
-class Anonymous:
+class Anonymous(NamedTuple):
     """Who may come without a credential. Without `paths` that is whoever asks for anything."""
 
     enabled: bool = True

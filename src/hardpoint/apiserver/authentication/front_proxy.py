@@ -7,8 +7,8 @@ headers mean nothing. Once read they are taken away, so that no later step is te
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from time import time
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from hardpoint.apiserver.authentication.contract import RequestAuthenticator
@@ -16,8 +16,7 @@ from hardpoint.machinery.messages import Request, User
 from hardpoint.seams.authentication.contract import RefusedCredential
 
 
-@dataclass(frozen=True, slots=True)
-class Headers:
+class Headers(NamedTuple):
     """What the headers are called. The first that has a value names the user; all that name groups count."""
 
     username: tuple[str, ...] = ("X-Remote-User",)

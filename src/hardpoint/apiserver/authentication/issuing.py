@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -24,8 +23,7 @@ class Issued(NamedTuple):
     """What the token will be called where it is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenIssuer:
+class TokenIssuer(NamedTuple):
     """Issues tokens in the name of the first issuer."""
 
     options: ServiceAccountOptions

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hardpoint.apiserver.authentication.front_proxy import Headers
 from hardpoint.apiserver.authorization.options import ALWAYS_ALLOW
@@ -16,8 +15,7 @@ log = logging.getLogger(__name__)
 DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local"
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceAccountOptions:
+class ServiceAccountOptions(NamedTuple):
     """Who issues service accounts' tokens, and with which keys."""
 
     issuers: tuple[str, ...] = (DEFAULT_ISSUER,)
@@ -36,19 +34,17 @@ class ServiceAccountOptions:
     """Whether the token that every pod gets lives for a year, and is only called stale after its hour."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrontProxyOptions:
+class FrontProxyOptions(NamedTuple):
     """Whose headers are believed."""
 
     ca_file: Path | None = None
     """None: nobody's."""
     allowed_names: tuple[str, ...] = ()
     """None: any that the authority vouches for."""
-    headers: Headers = field(default_factory=Headers)
+    headers: Headers = Headers()
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookOptions:
+class WebhookOptions(NamedTuple):
     """Who is asked about tokens that nobody here knows."""
 
     config_file: Path | None = None
@@ -56,8 +52,7 @@ class WebhookOptions:
     cache_seconds: float = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class OidcOptions:
+class OidcOptions(NamedTuple):
     """One OpenID Connect issuer, by flags. Several, and more about each, take a configuration file."""
 
     issuer_url: str
@@ -72,8 +67,7 @@ class OidcOptions:
     required_claims: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AuthenticationOptions:
+class AuthenticationOptions(NamedTuple):
     """Everything about who may be known, and how."""
 
     client_ca_file: Path | None = None
@@ -82,20 +76,20 @@ class AuthenticationOptions:
     """None: what the configuration file says, else yes."""
     api_audiences: tuple[str, ...] = ()
     """None: the first service account issuer."""
-    service_accounts: ServiceAccountOptions = field(default_factory=ServiceAccountOptions)
-    front_proxy: FrontProxyOptions = field(default_factory=FrontProxyOptions)
+    service_accounts: ServiceAccountOptions = ServiceAccountOptions()
+    front_proxy: FrontProxyOptions = FrontProxyOptions()
     token_file: Path | None = None
     bootstrap_tokens: bool = True
     oidc: OidcOptions | None = None
     config_file: Path | None = None
-    webhook: WebhookOptions = field(default_factory=WebhookOptions)
+    webhook: WebhookOptions = WebhookOptions()
 
     def under(self, modes: Collection[str]) -> AuthenticationOptions:
         """The same, but where everybody may do everything nobody is anonymous."""
         if ALWAYS_ALLOW not in modes or self.anonymous is False:
             return self
         log.warning("requests without credentials are refused, because every user may do everything")
-        return replace(self, anonymous=False)
+        return self._replace(anonymous=False)
 
     @property
     def audiences(self) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hardpoint.apiserver import options
 from hardpoint.apiserver.authorization.contract import Question
 from hardpoint.apiserver.target import Target
@@ -25,7 +23,7 @@ def question(user: User, verb: str, target: Target, query: str) -> Question:
     asked = options.parse_query(query)
     field_selector = options.first(asked, "fieldSelector")
     if verb != "deletecollection" and (name := _only_name(field_selector, query, verb)):
-        target = replace(target, name=name)
+        target = target._replace(name=name)
     return Question(user, verb, target, field_selector, options.first(asked, "labelSelector"))
 
 

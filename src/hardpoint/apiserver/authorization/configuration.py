@@ -6,9 +6,8 @@ it is read again when it changes is in `reloading.py`; what follows from it, in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardpoint.apiserver.authorization import options
 from hardpoint.apiserver.authorization.contract import Opinion
@@ -47,16 +46,14 @@ _FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
+class Keeping(NamedTuple):
     """How long a webhook's answers are kept; not at all where it is zero."""
 
     allowed_seconds: float = 300.0
     other_seconds: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookSettings:
+class WebhookSettings(NamedTuple):
     """How one webhook is asked."""
 
     kubeconfig: Path
@@ -67,8 +64,7 @@ class WebhookSettings:
     conditions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One authorizer."""
 
     type: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hardpoint.machinery.errors import ConfigError
 
@@ -16,8 +16,7 @@ MODES = (NODE, RBAC, WEBHOOK, ABAC, ALWAYS_ALLOW, ALWAYS_DENY)
 """kube-apiserver's names for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookOptions:
+class WebhookOptions(NamedTuple):
     """The one webhook that flags can describe; a configuration file can describe several, and say more."""
 
     config_file: Path

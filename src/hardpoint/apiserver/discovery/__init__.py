@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -24,14 +23,12 @@ from hardpoint.machinery.messages import Request, Response
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tagged:
+class _Tagged(NamedTuple):
     body: bytes
     etag: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Answers:
+class _Answers(NamedTuple):
     """Every answer of one generation of the registry, by path without slashes around it."""
 
     generation: int

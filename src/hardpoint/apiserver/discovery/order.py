@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from hardpoint.machinery.kinds import Kind
 
@@ -47,8 +47,7 @@ def version_order(version: str) -> tuple[int, int, int, str]:
     return _STAGES[parts[2]], -int(parts[1]), -int(parts[3] or 0), ""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """A group with its versions, the preferred one first, and their kinds."""
 
     name: str

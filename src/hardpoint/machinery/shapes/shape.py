@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,8 +29,7 @@ class Decoded(NamedTuple):
     """Paths of the fields that the type does not have, in the order of the body."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One field of a Go struct."""
 
     number: int
@@ -217,7 +215,7 @@ def _flattened(row: Field) -> tuple[Field, ...]:
         return (row,)
     embedded = named(row.type)
     own_name = row.type.rpartition(".")[2]
-    return tuple(replace(field, embedded=(own_name, *field.embedded)) for field in embedded.fields.values())
+    return tuple(field._replace(embedded=(own_name, *field.embedded)) for field in embedded.fields.values())
 
 
 @cache

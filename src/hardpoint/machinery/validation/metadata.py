@@ -7,7 +7,6 @@ object exports a function of the object in its module's `NAMES`. Metadata inside
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from hardpoint.machinery import names
@@ -137,7 +136,7 @@ def of_embedded(metadata: Json, path: str) -> list[FieldError]:
     _shared(errors, metadata)
     _finalizers(errors, metadata.get("finalizers") or ())
     _managed_fields(errors, metadata)
-    return [replace(error, field=path + error.field.removeprefix("metadata")) for error in errors]
+    return [error._replace(field=path + error.field.removeprefix("metadata")) for error in errors]
 
 
 def check_annotations(errors: list[FieldError], path: str, values: Mapping[str, str]) -> None:
