@@ -77,9 +77,9 @@ class Program:
         except (TypeError, AttributeError) as cause:
             # What was checked for the declared types cannot go wrong in this way with values of these types: a variable
             # has a value of another type than was declared, null for one, which no function takes.
-            failure = EvaluationError(NO_SUCH_OVERLOAD)
-            failure.cost = frame[SPENT]
-            raise failure from cause
+            unfit = EvaluationError(NO_SUCH_OVERLOAD)
+            unfit.cost = frame[SPENT]
+            raise unfit from cause
         return value, frame[SPENT]
 
 
