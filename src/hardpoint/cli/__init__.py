@@ -26,6 +26,7 @@ COMMANDS = (
     "check",
     "manifests",
     "credential",
+    "new",
 )
 
 EXIT_NO, EXIT_MISUSE = 1, 2

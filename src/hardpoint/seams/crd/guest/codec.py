@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -25,6 +26,9 @@ PARTS = {"spec": "Spec", "status": "Status"}
 NOT_FIELDS = frozenset(("metadata", "api_version", "kind", "rules", "json_schema_extra"))
 PROBLEMS_MAX = 10
 
+_UNEXPECTED = re.compile(
+    r"Expected `([^`]*)`[^\[]*\[(?:field_name='([^']*)', )?input_value=.*, input_type=(\w+)\]", re.DOTALL
+)
 _OWN = "hardpoint.seams.crd.guest.resource"
 
 
@@ -35,7 +39,10 @@ class Codec:
         self._cls = cls
         self._implied: set[str] = set()
         self._model = self._top_level()
-        self.plan = wired(self._model.__pydantic_core_schema__)
+        try:
+            self.plan = wired(self._model.__pydantic_core_schema__)
+        except PydanticUserError as wrong:
+            raise NotStructural(f"cannot be described ({wrong.message})") from wrong
         fields: dict[str, Node] = self.plan["schema"]["fields"]
         self.names = tuple(fields)
         self._wire = {name: field["serialization_alias"] for name, field in fields.items()}
@@ -46,6 +53,13 @@ class Codec:
             self._writer = SchemaSerializer(top, _use_prebuilt=False)
         except SchemaError as wrong:
             raise NotStructural(f"cannot be read ({wrong})") from wrong
+        self._usual = self._written(
+            {
+                name: value
+                for name, value in self._defaults().items()
+                if value is not None and name not in self._required
+            }
+        )
 
     def _top_level(self) -> type[BaseModel]:
         """The fields of the object itself, as a model."""
@@ -95,8 +109,8 @@ class Codec:
         there = {wire: json.pop(wire) for wire in self._wire.values() if wire in json}
         if there and not all(wire in written and written[wire] == value for wire, value in there.items()):
             written = _restored(written, self._written(self.read(there)), there)
-        # A status nobody has written yet is there to be filled in, and not in the object.
-        json.update((wire, value) for wire, value in written.items() if value or wire not in self._implied - set(there))
+        # A status nobody has written yet is there to be filled in, and not in the object; so with other defaults.
+        json.update((wire, value) for wire, value in written.items() if wire in there or value != self._usual.get(wire))
 
     def _written(self, fields: Mapping[str, Any]) -> Json:
         try:
@@ -104,7 +118,7 @@ class Codec:
                 fields, mode="json", by_alias=True, exclude_unset=True, warnings="error"
             )
         except PydanticSerializationError as wrong:
-            raise ValueError(f"{self._cls.kind or self._cls.__name__} cannot be written: {wrong}") from None
+            raise ValueError(f"{self._cls.kind or self._cls.__name__} cannot be written: {_misheld(wrong)}") from None
         return written
 
     def filled_in(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,11 +128,11 @@ class Codec:
         if strange or missing:
             why = f"has no field {strange[0]!r}" if strange else f"needs {missing[0]}="
             raise TypeError(f"{self._cls.__name__} {why}")
+        return {**self._defaults(), **given}
+
+    def _defaults(self) -> dict[str, Any]:
         fields = self._model.model_fields
-        return {
-            name: given[name] if name in given else fields[name].get_default(call_default_factory=True)
-            for name in self.names
-        }
+        return {name: fields[name].get_default(call_default_factory=True) for name in self.names}
 
     @cached_property
     def schema(self) -> Json:
@@ -167,6 +181,13 @@ def _told(wrong: ValidationError) -> str:
     problems = wrong.errors(include_url=False, include_input=False, include_context=False)
     told = [f"{_path(problem['loc'])}: {problem['msg']}" for problem in problems[:PROBLEMS_MAX]]
     return "; ".join(told) + (f"; and {len(problems) - PROBLEMS_MAX} more" if len(problems) > PROBLEMS_MAX else "")
+
+
+def _misheld(wrong: PydanticSerializationError) -> str:
+    """Which field holds what it should not, again without the value."""
+    found = _UNEXPECTED.findall(str(wrong))
+    told = [f"{field or 'a field'} holds a {held}, and should hold {wanted}" for wanted, field, held in found]
+    return "; ".join(told) or " ".join(str(wrong).split())
 
 
 def _path(steps: tuple[int | str, ...]) -> str:

@@ -28,7 +28,7 @@ KIND = "CustomResourceDefinition"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of `kubectl get`. Its type follows from the schema unless it is said."""
+    """A column of `kubectl get`. Its type follows from the schema unless it is said; then any path will do."""
 
     path: str
     """`.spec.replicas`."""
@@ -56,6 +56,7 @@ class ResourceOptions(TypedDict, total=False):
     """The class's own name, if not said."""
     plural: str
     singular: str
+    list_kind: str
     scope: Scope
     short_names: Sequence[str]
     categories: Sequence[str]
@@ -70,6 +71,8 @@ class ResourceOptions(TypedDict, total=False):
     scale: Scale
     selectable: Sequence[str]
     """Paths that field selectors may name."""
+    annotations: Mapping[str, str]
+    """Of the definition itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,7 @@ class Declared:
     kind: str
     plural: str = ""
     singular: str = ""
+    list_kind: str = ""
     scope: Scope = "Namespaced"
     short_names: Sequence[str] = ()
     categories: Sequence[str] = ()
@@ -93,6 +97,7 @@ class Declared:
     deprecated: bool | str = False
     scale: Scale | None = None
     selectable: Sequence[str] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
     def wrong(self, why: str) -> ConfigError:
         return ConfigError(f"{self.place}: @app.resource: {self.resource.__name__} {why}")
@@ -144,8 +149,8 @@ class Declared:
 
     def _column(self, schema: Json, name: str, said: str | Column) -> Json:
         column = said if isinstance(said, Column) else Column(said)
-        type_of = paths.column_type(self._found(schema, column.path))
-        printed: Json = {"name": name, "type": column.type or type_of, "jsonPath": column.path}
+        type_of = column.type or paths.column_type(self._found(schema, column.path))
+        printed: Json = {"name": name, "type": type_of, "jsonPath": column.path}
         more = {"format": column.format, "description": column.description, "priority": column.priority}
         return printed | {key: value for key, value in more.items() if value}
 
@@ -190,10 +195,13 @@ def _definition(versions: Sequence[Declared], *, alone: bool = False) -> Json:
     stored = [one for one in versions if one.storage]
     if len(stored) != 1 and not alone:
         raise _storage(versions, stored)
+    metadata: Json = {"name": f"{names['plural']}.{first.group}"}
+    if annotations := {key: value for one in versions for key, value in one.annotations.items()}:
+        metadata["annotations"] = annotations
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": KIND,
-        "metadata": {"name": f"{names['plural']}.{first.group}"},
+        "metadata": metadata,
         "spec": {"group": first.group, "scope": first.scope, "names": names, "versions": listed},
     }
 
@@ -212,7 +220,7 @@ def _names(versions: Sequence[Declared]) -> Json:
     kind = versions[0].kind
     names: Json = {"kind": kind, "plural": _agreed(versions, "plural") or plural_of(kind)}
     names["singular"] = _agreed(versions, "singular") or kind.lower()
-    names["listKind"] = f"{kind}List"
+    names["listKind"] = _agreed(versions, "list_kind") or f"{kind}List"
     for name, said in (("shortNames", "short_names"), ("categories", "categories")):
         if found := _agreed(versions, said):
             names[name] = list(found)

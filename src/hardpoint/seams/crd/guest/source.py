@@ -1,0 +1,251 @@
+"""Python source for a CustomResourceDefinition that exists: the classes an author would have written for it.
+
+Loaded again, the classes make a definition that says the same. Left out is what means nothing to an API server: titles,
+and keywords that say what goes without saying.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.validation.apiextensions import APPROVED
+from hardpoint.seams.crd.guest import paths
+from hardpoint.seams.crd.guest.layout import INDENT, WIDTH, Expr, call, literal
+from hardpoint.seams.crd.guest.naming import plural_of
+from hardpoint.seams.crd.guest.source_types import Field, Model, Types
+
+Json = dict[str, Any]
+
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "datetime": ("date", "datetime", "timedelta"),
+    "ipaddress": ("IPv4Address", "IPv6Address"),
+    "typing": ("Annotated", "Any", "ClassVar", "Literal"),
+    "uuid": ("UUID",),
+    "hardpoint": ("App",),
+    "hardpoint.crd": (
+        *("Atomic", "Column", "EmbeddedResource", "Int32", "Int64", "IntOrString", "JsonName", "MapKeys"),
+        *("Nullable", "PreserveUnknown", "Quantity", "Resource", "Rule", "Scale", "Unique"),
+    ),
+    "pydantic": ("BaseModel", "ConfigDict", "Field"),
+}
+"""What the source may need, by where it is, as formatters sort it."""
+STANDARD = ("datetime", "ipaddress", "typing", "uuid")
+OR_NONE = " | None"
+TOP = ("apiVersion", "kind", "metadata")
+SCALE = {"specReplicasPath": "spec_replicas", "statusReplicasPath": "status_replicas", "labelSelectorPath": "selector"}
+
+
+def source(definition: Json, app: str) -> str:
+    """The file that declares what `definition` defines, with an App of that name. Raises ConfigError."""
+    if definition.get("kind") != "CustomResourceDefinition" or not definition.get("spec", {}).get("versions"):
+        raise ConfigError("this is no CustomResourceDefinition with versions")
+    spec = definition["spec"]
+    kind = spec["names"]["kind"]
+    types = Types({name for names in MODULES.values() for name in names} | {"Spec", "Status", kind})
+    stored = [version["name"] for version in spec["versions"] if version.get("storage")]
+    classes = []
+    for version in sorted(spec["versions"], key=lambda version: version["name"] not in stored):
+        name = kind if version["name"] in stored else kind + _pascal_version(version["name"])
+        classes.append(_Class(types, definition, version, name).text())
+    models = [_model(model) for model in types.models.values()]
+    body = "\n\n\n".join([*models, *classes])
+    converts = spec.get("conversion", {}).get("strategy") == "Webhook"
+    hint = (
+        "\n\n# A webhook converts between the versions: write functions with @app.conversion.\n" if converts else "\n"
+    )
+    head = [f'"""{kind} of {spec["group"]}."""', _imports(body), f"app = App({literal(app).head})"]
+    return "\n\n".join(head) + f"\n\n\n{body}{hint}"
+
+
+def _pascal_version(version: str) -> str:
+    """`V1Beta1`."""
+    return re.sub(r"[a-z]+", lambda word: word[0].capitalize(), version)
+
+
+class _Class:
+    """One version as a Resource class."""
+
+    def __init__(self, types: Types, definition: Json, version: Json, name: str) -> None:
+        self._types = types
+        self._definition = definition
+        self._version = version
+        self._name = name
+        self._schema: Json = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
+
+    def text(self) -> str:
+        properties = self._schema.get("properties", {})
+        required = self._schema.get("required", [])
+        parts = [
+            self._types.part(wire, wire.capitalize(), properties[wire], is_required=wire in required)
+            for wire in ("spec", "status")
+            if wire in properties
+        ]
+        own = {key: value for key, value in self._schema.items() if key not in ("properties", "required")}
+        own["properties"] = {wire: child for wire, child in properties.items() if wire not in (*TOP, "spec", "status")}
+        own["required"] = required
+        top = self._types.model(own, self._name, is_listed=False)
+        nested = [_model(model, INDENT) for model, _ in parts if model is not None]
+        fields = [_at_hand(field, model) for model, field in parts] + top.fields
+        extra = {**_metadata(properties), **top.extra} | ({"required": required} if "status" in required else {})
+        blocks = [
+            *nested,
+            "\n".join(_line(field, INDENT) for field in fields),
+            _assigned("rules", Expr("[", tuple(top.rules), "]")) if top.rules else "",
+            _assigned("json_schema_extra", literal(extra)) if extra else "",
+        ]
+        head = [self._decorator().laid_out(""), f"class {self._name}(Resource):", *_doc(top.doc, INDENT)]
+        if top.doc:
+            head.append("")
+        return "\n".join([*head, "\n\n".join(block for block in blocks if block)])
+
+    def _decorator(self) -> Expr:
+        spec, version = self._definition["spec"], self._version
+        names = spec["names"]
+        said: dict[str, Any] = {"group": spec["group"], "version": version["name"]}
+        usual = {"plural": plural_of(names["kind"]), "singular": names["kind"].lower()}
+        said |= {key: names[key] for key, value in usual.items() if names.get(key, value) != value}
+        if names.get("listKind", f"{names['kind']}List") != f"{names['kind']}List":
+            said["list_kind"] = names["listKind"]
+        if self._name != names["kind"]:
+            said["kind"] = names["kind"]
+        if spec.get("scope") == "Cluster":
+            said["scope"] = "Cluster"
+        said |= {
+            name: names[wire]
+            for wire, name in (("shortNames", "short_names"), ("categories", "categories"))
+            if names.get(wire)
+        }
+        approved = self._definition.get("metadata", {}).get("annotations", {}).get(APPROVED)
+        if approved:
+            said["annotations"] = {APPROVED: approved}
+        said |= {
+            flag: value for flag, value in (("served", False), ("storage", False)) if version.get(flag, value) is value
+        }
+        if version.get("deprecated"):
+            said["deprecated"] = version.get("deprecationWarning") or True
+        if version.get("selectableFields"):
+            said["selectable"] = [field["jsonPath"] for field in version["selectableFields"]]
+        named = {key: literal(value) for key, value in said.items()}
+        if columns := self._columns():
+            named["columns"] = columns
+        scale = (version.get("subresources") or {}).get("scale")
+        if scale:
+            named["scale"] = call("Scale", (), {SCALE[wire]: literal(path) for wire, path in scale.items() if path})
+        return call("@app.resource", (), named)
+
+    def _columns(self) -> Expr | None:
+        columns = self._version.get("additionalPrinterColumns")
+        if not columns:
+            return None
+        return Expr(
+            "{", tuple(self._column(column).prefixed(f"{literal(column['name']).head}: ") for column in columns), "}"
+        )
+
+    def _column(self, column: Json) -> Expr:
+        said = {key: column[key] for key in ("format", "description", "priority") if column.get(key)}
+        try:
+            inferred = paths.column_type(paths.find(self._schema, column["jsonPath"]))
+        except paths.UnknownPath:
+            inferred = ""
+        if column["type"] != inferred:
+            said["type"] = column["type"]
+        path = literal(column["jsonPath"])
+        return call("Column", [path], {key: literal(value) for key, value in said.items()}) if said else path
+
+
+def _at_hand(field: Field, model: Model | None) -> Field:
+    """A status whose fields may all be absent is there from the start, to be filled in."""
+    is_fillable = model is not None and all(each.default is not None for each in model.fields)
+    if field.name == "status" and field.type.flat() == "Status | None" and is_fillable:
+        return Field("status", Expr("Status"), None)
+    return field
+
+
+def _metadata(properties: Json) -> Json:
+    """What the schema demands of an object's name."""
+    metadata = {
+        key: value for key, value in properties.get("metadata", {}).items() if key not in ("type", "description")
+    }
+    return {"properties": {"metadata": {"type": "object", **metadata}}} if metadata else {}
+
+
+def _model(model: Model, indent: str = "") -> str:
+    inner = indent + INDENT
+    blocks = []
+    if model.extra:
+        extra = call("ConfigDict", (), {"json_schema_extra": literal(model.extra)})
+        blocks.append(f"{inner}model_config = {extra.laid_out(inner, len('model_config = '))}")
+    if model.rules:
+        rules = Expr("[", tuple(model.rules), "]")
+        words = "rules: ClassVar[list[Rule]] = "
+        blocks.append(f"{inner}{words}{rules.laid_out(inner, len(words))}")
+    if model.fields:
+        blocks.append("\n".join(_line(field, inner) for field in model.fields))
+    doc = _doc(model.doc, inner)
+    if doc and blocks:
+        doc.append("")
+    body = "\n\n".join(blocks) if blocks or doc else f"{inner}pass"
+    return "\n".join([f"{indent}class {model.name}(BaseModel):", *doc, *([body] if body else [])])
+
+
+def _doc(doc: str, indent: str) -> list[str]:
+    if not doc:
+        return []
+    lines = [line and indent + line for line in doc.split("\n")]
+    quoted = f'{indent}"""{chr(10).join(lines)[len(indent) :]}'
+    return [f'{quoted}"""' if len(lines) == 1 else f'{quoted}\n{indent}"""']
+
+
+def _line(field: Field, indent: str) -> str:
+    """`name: Type = default`, on several lines where one does not hold it."""
+    start = f"{field.name}: "
+    default = field.default
+    whole = start + field.type.flat() + (f" = {default.flat()}" if default else "")
+    if len(indent) + len(whole) <= WIDTH:
+        return indent + whole
+    if default is None:
+        return f"{indent}{start}{field.type.laid_out(indent, len(start))}"
+    typed = f"{start}{field.type.flat()} = "
+    if default.items and len(indent) + len(typed) + len(default.head) <= WIDTH:
+        return f"{indent}{typed}{default.laid_out(indent, len(typed))}"
+    if field.type.tail.endswith(OR_NONE):
+        return _in_parentheses(field, default, indent)
+    room = len(start) + len(f" = {default.flat()}")
+    return f"{indent}{start}{field.type.laid_out(indent, room)} = {default.flat()}"
+
+
+def _in_parentheses(field: Field, default: Expr, indent: str) -> str:
+    """A long `X | None`, which formatters break before the bar."""
+    inner = indent + INDENT
+    flat = f"{inner}{field.type.flat()}"
+    if len(flat) > WIDTH:
+        alone = replace(field.type, tail=field.type.tail.removesuffix(OR_NONE))
+        flat = f"{inner}{alone.laid_out(inner)}\n{inner}| None"
+    return f"{indent}{field.name}: (\n{flat}\n{indent}) = {default.flat()}"
+
+
+def _assigned(name: str, value: Expr) -> str:
+    return f"{INDENT}{name} = {value.laid_out(INDENT, len(f'{name} = '))}"
+
+
+def _imports(body: str) -> str:
+    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)} | {"App"}
+    lines = {module: _import(module, [name for name in names if name in used]) for module, names in MODULES.items()}
+    groups = [
+        [line for module, line in lines.items() if line and (module in STANDARD) is standard]
+        for standard in (True, False)
+    ]
+    return "\n\n".join("\n".join(group) for group in groups if group)
+
+
+def _import(module: str, names: Iterable[str]) -> str:
+    items = tuple(Expr(name) for name in names)
+    if not items:
+        return ""
+    flat = f"from {module} import {', '.join(item.head for item in items)}"
+    return flat if len(flat) <= WIDTH else Expr(f"from {module} import (", items, ")").laid_out("")
