@@ -85,8 +85,9 @@ class Context:
         there = self._unchanged(wanted, digest)
         if there is None:
             there = await self._equipment.writer.apply(wanted, force=force)
-            metadata = there["metadata"]
-            self._equipment.applied.remember(metadata["uid"], digest, metadata["resourceVersion"])
+            if not self._equipment.writer.dry_run:
+                metadata = there["metadata"]
+                self._equipment.applied.remember(metadata["uid"], digest, metadata["resourceVersion"])
         return like(body, there)
 
     async def delete(self, body: Any, *, propagation: Propagation | None = None) -> None:

@@ -1,0 +1,279 @@
+"""Apps at work in a real cluster: definitions first, then controllers, and an end at which nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from hardpoint import App
+from hardpoint.apiserver.server import ApiServer
+from hardpoint.client.client import Client
+from hardpoint.controller import Context, Requeue
+from hardpoint.crd import Resource
+from hardpoint.machinery import errors
+from hardpoint.machinery.errors import ApiError, ConfigError
+from hardpoint.machinery.messages import Request, Response, User
+from hardpoint.sdk.certificates import Trust
+from hardpoint.sdk.controlling import Control, Lease, controlling
+from hardpoint.sdk.running import Cluster, Running, Webhooks, running
+from hardpoint.sdk.serving import Place
+from hardpoint.serving.writing import status_response
+from hardpoint.store.memory import MemoryStore
+
+Json = dict[str, Any]
+
+ADMIN = User("admin", ("system:masters",))
+BACKUP = "example.com/v1 Backup"
+PATIENCE_SECONDS = 20
+
+
+class World:
+    """A server, and a client that hears when somebody wrote."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self.server = server
+        self._written = asyncio.Event()
+        self.lists = 0
+        """How often somebody began to read all backups."""
+        self.client = Client.in_process(self._handle, ADMIN)
+
+    def another_client(self) -> Client:
+        return Client.in_process(self._handle, ADMIN)
+
+    async def _handle(self, request: Request) -> Response:
+        self.lists += request.method == "GET" and request.path.endswith("/backups")
+        response = await self.server.handle(request)
+        if request.method != "GET":
+            self.happened()
+        return response
+
+    def happened(self) -> None:
+        self._written.set()
+        self._written = asyncio.Event()
+
+    async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                next_time = self._written
+                if found := await holds():
+                    return found
+                await next_time.wait()
+
+    async def backup(self, name: str) -> Json:
+        return await self.client.create(
+            {"apiVersion": "example.com/v1", "kind": "Backup", "metadata": {"name": name}, "spec": {"of": "disk"}}
+        )
+
+    async def find(self, kind: str, name: str) -> Json | None:
+        try:
+            return await self.client.get(kind, name, namespace="default")
+        except ApiError as refused:
+            if refused.code != 404:
+                raise
+            return None
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    store = MemoryStore()
+    async with ApiServer(store).running() as server:
+        yield World(server)
+    await store.close()
+
+
+def backups(reconcile: Callable[[Any, Context], Awaitable[Requeue | None]] | None = None, **options: Any) -> App:
+    """An App with a resource, and a controller that makes a ConfigMap for each object and says so in its status."""
+    app = App("backups")
+
+    @app.resource(group="example.com", version="v1")
+    class Backup(Resource):
+        class Spec(BaseModel):
+            of: str
+
+        class Status(BaseModel):
+            done: datetime | None = None
+
+        spec: Spec
+        status: Status
+
+    async def make(backup: Backup, ctx: Context) -> Requeue | None:
+        assert backup.metadata.name
+        body: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": backup.metadata.name}}
+        await ctx.apply({**body, "data": {"of": backup.spec.of}})
+        backup.status.done = backup.status.done or ctx.now
+        ctx.event("Normal", "Done", "it is done")
+        return None
+
+    app.controller(Backup, owns=["v1 ConfigMap"], name="backups", **options)(reconcile or make)
+    return app
+
+
+@asynccontextmanager
+async def run(apps: Sequence[App], world: World, **control: Any) -> AsyncIterator[Running]:
+    webhooks = Webhooks(Trust(Path("unused"), ()), Place())
+    async with running(apps, webhooks, Cluster(world.another_client(), Control(**control))) as found:
+        yield found
+
+
+async def is_done(world: World, name: str) -> bool:
+    found = await world.find(BACKUP, name)
+    return bool(((found or {}).get("status") or {}).get("done"))
+
+
+async def test_definitions_come_first_and_controllers_do_their_work(world: World) -> None:
+    async with run([backups()], world) as found:
+        assert found.installed == ["backups.example.com"]
+        await world.backup("a")
+        await world.until(lambda: is_done(world, "a"))
+    assert await world.find("v1 ConfigMap", "a")
+    events = (await world.client.list("events.k8s.io/v1 Event"))["items"]
+    told = [(event["reportingController"], event["regarding"]["name"], event["note"]) for event in events]
+    assert ("backups", "a", "it is done") in told, "what was said is told before the end"
+
+
+async def test_what_is_under_way_is_finished_before_the_end(world: World) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def slow(backup: Any, ctx: Context) -> None:
+        begun.set()
+        await may_end.wait()
+        backup.status.done = datetime(2026, 1, 1, tzinfo=UTC)
+
+    async with run([backups(slow)], world):
+        await world.backup("a")
+        await begun.wait()
+        asyncio.get_running_loop().call_later(0.01, may_end.set)
+    assert await is_done(world, "a")
+
+
+async def test_what_takes_too_long_at_the_end_is_given_up(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    begun = asyncio.Event()
+
+    async def endless(backup: Any, ctx: Context) -> None:
+        begun.set()
+        await asyncio.get_running_loop().create_future()
+
+    async with run([backups(endless)], world, grace_seconds=0.01):
+        await world.backup("a")
+        await begun.wait()
+    assert "reconciles did not end in time" in [record.getMessage() for record in caplog.records]
+
+
+async def test_of_two_processes_one_works_and_the_other_takes_over(world: World) -> None:
+    leaders: list[str] = []
+
+    def app(name: str) -> App:
+        async def note(backup: Any, ctx: Context) -> None:
+            leaders.append(name)
+            world.happened()
+
+        return backups(note)
+
+    async def were(*expected: str) -> bool:
+        return leaders == list(expected)
+
+    async with run([app("first")], world, lease=Lease("default", "backups", "first")):
+        await world.backup("a")
+        await world.until(lambda: were("first"))
+        async with run([app("second")], world, lease=Lease("default", "backups", "second")) as second:
+            await world.until(lambda: _is_ready(world, second))
+            await world.backup("b")
+            await world.until(lambda: were("first", "first"))
+    lease = await world.client.get("coordination.k8s.io/v1 Lease", "backups", namespace="default")
+    assert lease["spec"]["holderIdentity"] == "", "whoever comes next need not wait"
+    async with run([app("third")], world, lease=Lease("default", "backups", "third")):
+        await world.until(lambda: were("first", "first", "third", "third"))
+
+
+async def _is_ready(world: World, found: Running) -> bool:
+    if not (found.controllers and found.controllers.is_ready):
+        await asyncio.sleep(0.005)  # Nobody tells when a cache is filled.
+        return await _is_ready(world, found)
+    return True
+
+
+async def test_another_file_takes_over_and_the_caches_stay(world: World) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def app(name: str) -> App:
+        async def note(backup: Any, ctx: Context) -> None:
+            seen.append((name, ctx.key.name))
+            world.happened()
+
+        return backups(note)
+
+    async def were(*expected: tuple[str, str]) -> bool:
+        return seen == list(expected)
+
+    async with run([app("old")], world) as found:
+        await world.backup("a")
+        await world.until(lambda: were(("old", "a")))
+        lists = world.lists
+        found.replace([app("new")])
+        await world.until(lambda: were(("old", "a"), ("new", "a")))
+        assert world.lists == lists, "nothing is read again"
+
+
+async def test_a_dry_run_tells_and_writes_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    async with run([backups()], world):
+        pass
+    await world.backup("a")
+    before = await world.find(BACKUP, "a")
+    with caplog.at_level(logging.INFO):
+        async with run([backups(finalize=_nothing)], world, dry_run=True):
+
+            async def has_told() -> bool:
+                told = [record.getMessage() for record in caplog.records]
+                return {"would patch", "would apply", "would patch status", "would tell"} <= set(told)
+
+            await world.until(has_told)
+    assert await world.find(BACKUP, "a") == before
+    assert await world.find("v1 ConfigMap", "a") is None
+    assert (await world.client.list("events.k8s.io/v1 Event"))["items"] == []
+    (applied,) = [record for record in caplog.records if record.getMessage() == "would apply"][:1]
+    assert vars(applied)["change"]["data"] == {"of": "disk"}
+
+
+async def _nothing(backup: Any, ctx: Context) -> None:
+    return None
+
+
+async def test_a_definition_that_the_server_refuses_is_one_sentence(world: World) -> None:
+    async with run([backups()], world):
+        pass
+    app = App("others")
+
+    @app.resource(group="example.com", version="v1", plural="others", short_names=["backups"])
+    class Other(Resource):
+        class Spec(BaseModel):
+            of: str
+
+        spec: Spec
+
+    with pytest.raises(ConfigError, match=r"does not accept the names of others.example.com: .*already in use"):
+        async with run([app], world):
+            pass
+
+
+async def test_what_goes_wrong_for_good_comes_out() -> None:
+    app = App("nobody")
+
+    @app.controller("v1 ConfigMap")
+    async def look(found: Any, ctx: Context) -> None:
+        return None
+
+    async def refuse(request: Request) -> Response:
+        return status_response(errors.forbidden("", "", "nobody may"))
+
+    client = Client.in_process(refuse, ADMIN)
+    with pytest.raises(ApiError, match="nobody may"):
+        async with controlling([app], client, Control()):
+            await asyncio.get_running_loop().create_future()
