@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretBytes, SecretStr
 
 from hardpoint.crd import JsonName, Resource
 from hardpoint.machinery.models import Model
@@ -179,6 +179,19 @@ def test_making_one() -> None:
         CronTab("a")
     with pytest.raises(TypeError, match="CronTab has no field 'spce'"):
         CronTab("a", spce=1)
+
+
+def test_a_secret_is_written_and_not_shown() -> None:
+    class Login(Resource):
+        class Spec(BaseModel):
+            password: SecretStr
+            key: SecretBytes | None = None
+
+    read = Login.from_json({"spec": {"password": "hunter2", "key": "k"}})
+    assert "hunter2" not in repr(read)
+    assert read.to_json()["spec"] == {"password": "hunter2", "key": "k"}
+    read.spec.password = SecretStr("hunter3")
+    assert read.to_json()["spec"] == {"password": "hunter3", "key": "k"}
 
 
 def test_metadata_is_a_view() -> None:

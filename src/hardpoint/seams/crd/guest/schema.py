@@ -27,6 +27,7 @@ from hardpoint.seams.crd.guest.wire import (
 Json = dict[str, Any]
 
 PRESERVE, INT_OR_STRING = "x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string"
+INT_OR_STRING_CHOICES = [{"type": "integer"}, {"type": "string"}]
 DECIMAL_PATTERN = r"^[+-]?[0-9]+(\.[0-9]+)?$"
 
 KEYWORDS = frozenset(
@@ -159,8 +160,17 @@ class _Structural(GenerateJsonSchema):
         return {**self.generate_inner(schema["schema"]), "nullable": True}
 
     def union_schema(self, schema: Any) -> Json:
-        choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
-        if {choice["type"] for choice in choices} == {"int", "str"}:
+        described: list[Json] = []
+        for choice in schema["choices"]:
+            try:
+                one = self.generate_inner(choice[0] if isinstance(choice, tuple) else choice)
+            except PydanticInvalidForJsonSchema:
+                continue  # It is for values made by hand, such as a Path that is one already.
+            if one not in described:
+                described.append(one)
+        if len(described) == 1:
+            return described[0]
+        if len(described) == 2 and all(choice in described for choice in INT_OR_STRING_CHOICES):
             return {INT_OR_STRING: True}
         raise self._wrong(
             "is a union, which no structural schema describes; use one model with optional fields and a Rule that says "

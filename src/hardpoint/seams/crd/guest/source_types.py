@@ -17,14 +17,13 @@ from pydantic_core import SchemaError, SchemaValidator, core_schema
 from hardpoint.seams.crd.guest.layout import Expr, call, literal, subscript
 from hardpoint.seams.crd.guest.markers import VALIDATIONS, Rule
 from hardpoint.seams.crd.guest.naming import camel, snake
-from hardpoint.seams.crd.guest.schema import INT_OR_STRING, PRESERVE
+from hardpoint.seams.crd.guest.schema import INT_OR_STRING, INT_OR_STRING_CHOICES, PRESERVE
 from hardpoint.seams.crd.guest.values import QUANTITY_PATTERN
 
 Json = dict[str, Any]
 
 LIST_TYPE, MAP_KEYS, MAP_TYPE = "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"
 EMBEDDED = "x-kubernetes-embedded-resource"
-INT_OR_STRING_CHOICES = [{"type": "integer"}, {"type": "string"}]
 
 FORMATTED: Mapping[tuple[str, str], str] = {
     ("string", "date-time"): "datetime",

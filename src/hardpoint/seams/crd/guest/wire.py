@@ -199,6 +199,21 @@ def _bytes(value: Any) -> Any:
         raise ValueError("is no base64") from wrong
 
 
+def _maybe_secret(node: Node) -> Node:
+    """Pydantic's secrets are written as stars, which is right for a log and wrong for a cluster."""
+    choices = node["python_schema"].get("choices", [node["python_schema"]])
+    classes = [choice.get("cls") for choice in choices if isinstance(choice, dict)]
+    return {**node, "serialization": _SECRET} if any(hasattr(cls, "get_secret_value") for cls in classes) else node
+
+
+def _secret_text(secret: Any) -> Any:
+    value = secret.get_secret_value()
+    return value.decode() if isinstance(value, bytes) else value
+
+
+_SECRET = core_schema.plain_serializer_function_ser_schema(_secret_text, when_used="unless-none")
+
+
 def _bytes_text(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
@@ -213,6 +228,7 @@ CHANGES: Mapping[str, Callable[[Node], Node]] = {
     "timedelta": _read_before(_duration, _duration_text),
     "bytes": _read_before(_bytes, _bytes_text),
     "decimal": _written(str),
+    "json-or-python": _maybe_secret,
     "set": _written(sorted),
     "frozenset": _written(sorted),
 }
