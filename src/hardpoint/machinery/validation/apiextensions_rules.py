@@ -30,10 +30,12 @@ REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "F
 MAP_TYPES = ("atomic", "granular")
 _UINT64_MAX = 2**64 - 1
 _TOLD_MAX = 4
+# Why there is no type for a schema, and why a schema with a type has none for its parts.
 _UNTYPED = (
     "internal error: failed to construct type information for x-kubernetes-validations rules:"
     " unable to convert structural schema to CEL declarations"
 )
+_WITHOUT_PARTS = "failed to convert to declType for CEL validation rules"
 
 
 def wording(path: str, schema: Json) -> Iterator[FieldError]:
@@ -154,8 +156,8 @@ class Scope:
         from hardpoint.machinery.structural.rules import compile_rules  # Few schemas have rules, and CEL is large.
 
         declared = self._declared
-        if declared is None:
-            self.costs.errors.append(FieldError("InternalError", f"{path}.{RULES}", "", _UNTYPED))
+        if isinstance(declared, str):
+            self.costs.errors.append(FieldError("InternalError", f"{path}.{RULES}", "", declared))
             return
         for index, rule in enumerate(compile_rules(self.schema, declared)):
             self._check(at(f"{path}.{RULES}", index), rule, declared)
@@ -165,24 +167,21 @@ class Scope:
         return bool(self.schema.get(RULES)) or (self.above is not None and self.above._is_ruled)
 
     @cached_property
-    def _declared(self) -> Declared | None:
-        """Its type is the one that rules above see, if they can see it."""
+    def _declared(self) -> Declared | str:
+        """Its type, which is the one that rules above see if they can see it; or why it has none."""
+        from hardpoint.machinery import cel
         from hardpoint.machinery.structural.declared import declare
 
         above = self.above
         if above is not None and above._is_ruled:
-            if above._declared is None:
-                return None
-            if (known := self._known_as(above._declared)) is not None:
+            known = above._declared
+            if isinstance(known, str):
                 return known
-        return declare(self.schema, is_resource=above is None or bool(self.schema.get(EMBEDDED)))
-
-    def _known_as(self, above: Declared) -> Declared | None:
-        from hardpoint.machinery import cel
-
-        if self.name is None:
-            return above.items or above.values
-        return (above.fields or {}).get(cel.escape(self.name) or "")
+            if self.name is None:
+                return known.items or known.values or _WITHOUT_PARTS
+            if (field := (known.fields or {}).get(cel.escape(self.name) or "")) is not None:
+                return field
+        return declare(self.schema, is_resource=above is None or bool(self.schema.get(EMBEDDED))) or _UNTYPED
 
     def _check(self, path: str, rule: Rule, declared: Declared) -> None:
         errors, expression = self.costs.errors, f"{path}.rule"
