@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,10 @@ from hardpoint.cli import options, printing
 from hardpoint.machinery.errors import ConfigError
 
 if TYPE_CHECKING:
+    from hardpoint.cli import logs
     from hardpoint.sdk.app import App
     from hardpoint.sdk.certificates import Trust
-    from hardpoint.sdk.controlling import Control
+    from hardpoint.sdk.controlling import Control, Lease
     from hardpoint.sdk.loading import Loaded
     from hardpoint.sdk.running import Cluster, Running
     from hardpoint.sdk.serving import Place, Served
@@ -79,6 +80,21 @@ Examples:
 @click.option("--crds/--no-crds", default=True, help="Whether to apply the definitions of the file's resources first.")
 @click.option("--leader-elect/--no-leader-elect", default=False, help="Let one of several processes work at a time.")
 @click.option("--dry-run", is_flag=True, help="Have the server check every write, and tell it instead of doing it.")
+@click.option(
+    "--metrics-bind-address",
+    default="0",
+    metavar="HOST:PORT",
+    show_default="none",
+    help="Where /metrics of controllers is served, over plain HTTP; :PORT is every address.",
+)
+@click.option(
+    "--health-probe-bind-address",
+    default="0",
+    metavar="HOST:PORT",
+    show_default="none",
+    help="Where /healthz and /readyz of controllers are served.",
+)
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--dev", is_flag=True, help="Load the files again whenever one of them is saved.")
 def command(
     *,
@@ -98,6 +114,9 @@ def command(
     crds: bool,
     leader_elect: bool,
     dry_run: bool,
+    metrics_bind_address: str,
+    health_probe_bind_address: str,
+    log_format: logs.Format,
     dev: bool,
 ) -> None:
     """Run the extensions that TARGETs hold: a FILE.py or a MODULE, or FILE.py:NAME where there are several Apps.
@@ -126,12 +145,21 @@ def command(
         client_ca=client_ca_file,
         admits_anyone=allow_any_client,
     )
-    reach = _Reach(kubeconfig, context, namespace, crds=crds, dry_run=dry_run, leader_elect=leader_elect)
-    logs.to_stderr()
+    reach = _Reach(
+        kubeconfig=kubeconfig,
+        context=context,
+        namespace=namespace,
+        crds=crds,
+        dry_run=dry_run,
+        leader_elect=leader_elect,
+        metrics_address=metrics_bind_address,
+        health_address=health_probe_bind_address,
+    )
+    logs.to_stderr(form=log_format)
     _Run(targets, loaded, trust, Place(bind_address, port, hostname), write_config, reach, dev).until_stopped()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Reach:
     """The cluster that controllers work in, and how."""
 
@@ -141,6 +169,8 @@ class _Reach:
     crds: bool
     dry_run: bool
     leader_elect: bool
+    metrics_address: str
+    health_address: str
 
     def is_needed(self, apps: Sequence[App]) -> bool:
         return any(app.controllers or (self.crds and app.resources) for app in apps)
@@ -149,25 +179,39 @@ class _Reach:
         """Connect, until the stack is left. Whoever mistyped an address hears of it now, not by nothing happening."""
         from hardpoint.client.client import Client
         from hardpoint.client.endpoint import find_endpoint
+        from hardpoint.runtime.telemetryrequests import observing
         from hardpoint.sdk.running import Cluster
         from hardpoint.seams.credential.host import ExecPlugins
 
         plugins = ExecPlugins()
         url = find_endpoint(self.kubeconfig, self.context, plugins=plugins).url
-        client = await stack.enter_async_context(
-            Client.from_kubeconfig(self.kubeconfig, context=self.context, plugins=plugins, user_agent=apps[0].name)
+        control = self._control()
+        client = Client.from_kubeconfig(
+            self.kubeconfig,
+            context=self.context,
+            plugins=plugins,
+            user_agent=apps[0].name,
+            wrap=observing(control.metrics),
         )
+        await stack.enter_async_context(client)
         await client.discovery.kinds()
         for guest in (guest for app in apps for guest in app.controllers.values()):
             click.echo(f"{guest.app}: {guest.name} works on {guest.resource.title} at {url}", err=True)
-        return Cluster(client, self._control(apps, client.namespace), installs=self.crds)
+        if self.leader_elect:
+            control = replace(control, lease=_lease(self.namespace or client.namespace, apps[0].name))
+        return Cluster(client, control, self.crds, self.metrics_address, self.health_address)
 
-    def _control(self, apps: Sequence[App], home: str) -> Control:
-        from hardpoint.runtime.electionlease import new_identity
-        from hardpoint.sdk.controlling import Control, Lease
+    def _control(self) -> Control:
+        from hardpoint.sdk.controlling import Control
 
-        lease = Lease(self.namespace or home, apps[0].name, new_identity()) if self.leader_elect else None
-        return Control(namespace=self.namespace, dry_run=self.dry_run, lease=lease)
+        return Control(namespace=self.namespace, dry_run=self.dry_run)
+
+
+def _lease(namespace: str, name: str) -> Lease:
+    from hardpoint.runtime.electionlease import new_identity
+    from hardpoint.sdk.controlling import Lease
+
+    return Lease(namespace, name, new_identity())
 
 
 @dataclass(slots=True)

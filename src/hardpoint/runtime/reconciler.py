@@ -15,6 +15,7 @@ from hardpoint.machinery.errors import HardpointError
 from hardpoint.runtime.changes import Change, Key
 from hardpoint.runtime.controllermetrics import ReconcileCounts, Result
 from hardpoint.runtime.informer import Informer
+from hardpoint.runtime.telemetry import Reconciling
 from hardpoint.runtime.workqueue import WorkQueue
 
 Reconcile = Callable[[Key], Awaitable[float | None]]
@@ -47,14 +48,18 @@ class Reconciler:
         sources: Sequence[Source],
         *,
         counts: ReconcileCounts,
+        group: str = "",
+        kind: str = "",
         workers: int = 1,
         wants: Callable[[Key], bool] = lambda key: True,
     ) -> None:
-        """`wants` says which keys are this process's; the others are not even queued."""
+        """`group` and `kind` are what the keys are of; `wants` says which of them are this process's."""
         self.queue = queue
         self._reconcile = reconcile
         self.sources = sources
         self._counts = counts
+        self._group = group
+        self._kind = kind
         self._workers = workers
         self._wants = wants
 
@@ -90,16 +95,20 @@ class Reconciler:
         started = monotonic()
         self._counts.active += 1
         try:
-            again_seconds = await self._reconcile(key)
-            result = _RESULTS.get(again_seconds, "requeue_after")
+            with self._told(key) as told:
+                again_seconds = await self._reconcile(key)
+                result = told.result = _RESULTS.get(again_seconds, "requeue_after")
+            return again_seconds
         except GivenUp:
             is_terminal = True
             return None
-        else:
-            return again_seconds
         finally:
             self._counts.active -= 1
             self._counts.ended(result, monotonic() - started, is_terminal=is_terminal)
+
+    def _told(self, key: Key) -> Reconciling:
+        name, failures = self.queue.name, self.queue.failures(key)
+        return Reconciling(name, key, group=self._group, kind=self._kind, attempts=failures)
 
     def _listen(self, source: Source) -> Callable[[], None]:
         def changed(change: Change) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from hardpoint.client.client import Client
 from hardpoint.client.options import ALL_NAMESPACES
+from hardpoint.machinery.errors import HardpointError
 from hardpoint.runtime.controllermetrics import ControllerMetrics
 from hardpoint.runtime.election import LeaderElection, LeadershipLost
 from hardpoint.runtime.environment import Environment, Recorder
@@ -56,6 +57,10 @@ class Control:
     metrics: ControllerMetrics = field(default_factory=ControllerMetrics)
 
 
+class NotReady(HardpointError):
+    """Controllers have not begun yet."""
+
+
 class Controllers:
     """Controllers at work. `replace` puts others in their place."""
 
@@ -67,6 +72,11 @@ class Controllers:
         self._wanted: asyncio.Queue[Sequence[App]] = asyncio.Queue()
         self._recorders: dict[str, Recorder] = {}
         self._at_work: list[Reconciler] = []
+
+    async def check_ready(self) -> None:
+        """Raises NotReady while a cache is not filled; whether this process leads does not count."""
+        if not self.is_ready:
+            raise NotReady("not all caches are filled")
 
     def replace(self, apps: Sequence[App]) -> None:
         """Have the controllers of these Apps work from now on; what is under way is finished first."""

@@ -8,11 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from hardpoint.client.client import Client
+from hardpoint.runtime.healthserver import NOWHERE, observed
 from hardpoint.sdk.app import App
 from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.controlling import Control, Controllers, controlling
 from hardpoint.sdk.installing import install
 from hardpoint.sdk.serving import Place, Served, serving
+from hardpoint.serving.health import Health
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,9 @@ class Cluster:
     control: Control
     installs: bool = True
     """Whether the definitions of the Apps' resources are brought in."""
+    metrics_address: str = NOWHERE
+    health_address: str = NOWHERE
+    """Where controllers can be asked how they are; `healthserver.py` says how it is written."""
 
 
 class Running:
@@ -67,9 +72,22 @@ async def running(apps: Sequence[App], webhooks: Webhooks, cluster: Cluster | No
             if cluster.installs:
                 found.installed = await _install(apps, found.served, cluster)
             if any(app.controllers for app in apps):
-                control = controlling(apps, cluster.client, cluster.control)
-                found.controllers = await stack.enter_async_context(control)
+                found.controllers = await _control(apps, cluster, stack)
         yield found
+
+
+async def _control(apps: Sequence[App], cluster: Cluster, stack: AsyncExitStack) -> Controllers:
+    controllers = await stack.enter_async_context(controlling(apps, cluster.client, cluster.control))
+    health = Health()
+    health.add("controllers", controllers.check_ready, live=False)
+    asked = observed(
+        cluster.control.metrics,
+        health,
+        metrics_address=cluster.metrics_address,
+        health_address=cluster.health_address,
+    )
+    await stack.enter_async_context(asked)
+    return controllers
 
 
 async def _install(apps: Sequence[App], served: Served | None, cluster: Cluster) -> list[str]:

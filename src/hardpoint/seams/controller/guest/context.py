@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import logging
-from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeVar, overload
@@ -42,7 +41,7 @@ class Equipment:
 class Context:
     """One call of an async reconcile function. It is good for that call only."""
 
-    __slots__ = ("_conditions", "_equipment", "_is_over", "_log", "_owner", "key", "now")
+    __slots__ = ("_conditions", "_equipment", "_is_over", "_owner", "key", "now")
 
     def __init__(self, equipment: Equipment, key: Key, owner: Json, now: datetime) -> None:
         self.key = key
@@ -52,7 +51,6 @@ class Context:
         self._equipment = equipment
         self._owner = owner
         self._conditions: list[Json] = []
-        self._log: logging.LoggerAdapter[logging.Logger] | None = None
         self._is_over = False
 
     @property
@@ -62,12 +60,9 @@ class Context:
         return self._equipment.client
 
     @property
-    def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """A logger whose lines name the controller and the object."""
-        if self._log is None:
-            about = {"controller": self._equipment.controller, "object": str(self.key)}
-            self._log = _Log(logging.getLogger(f"hardpoint.controller.{self._equipment.controller}"), about)
-        return self._log
+    def log(self) -> logging.Logger:
+        """A logger of the controller's own. Whatever is logged in a reconcile, by whomever, names the object."""
+        return logging.getLogger(f"hardpoint.controller.{self._equipment.controller}")
 
     async def apply(self, body: B, *, owned: bool = True, force: bool = True) -> B:
         """Make an object so: server-side apply of all that this App wants of it. Returns it as the server has it.
@@ -186,10 +181,3 @@ class Context:
             return None
         uid, version = there["metadata"]["uid"], there["metadata"]["resourceVersion"]
         return there if self._equipment.applied.is_same(uid, digest, version) else None
-
-
-class _Log(logging.LoggerAdapter[logging.Logger]):
-    """Adds what it is about to what each line says itself."""
-
-    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
-        return msg, {**kwargs, "extra": {**(self.extra or {}), **(kwargs.get("extra") or {})}}

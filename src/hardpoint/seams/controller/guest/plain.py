@@ -38,7 +38,7 @@ class PlainContext:
         return self._context.now
 
     @property
-    def log(self) -> logging.LoggerAdapter[logging.Logger]:
+    def log(self) -> logging.Logger:
         return self._context.log
 
     def apply(self, body: B, *, owned: bool = True, force: bool = True) -> B:

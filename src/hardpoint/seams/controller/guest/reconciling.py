@@ -105,7 +105,7 @@ class Reconciling:
         except HardpointError as unwritten:
             if raised is None:
                 raise
-            log.warning("status not written", extra=self._about(seen) | {"error": str(unwritten)})
+            log.warning("status not written", extra={"error": str(unwritten)})
         if raised is not None:
             raise raised
         return None if answer is None else answer.seconds(self._now())
@@ -139,7 +139,7 @@ class Reconciling:
         if done:
             return call.result()
         context.end()
-        log.warning("function is late", extra={"function": function.name, "object": str(context.key)})
+        log.warning("function is late", extra={"function": function.name})
         await asyncio.wait([call])
         raise Late(f"{function.name} took longer than {self._guest.timeout_seconds:g} s")
 
@@ -148,7 +148,7 @@ class Reconciling:
         if made.others and not self._told_unwritten:
             self._told_unwritten = True
             what = ", ".join(made.others)
-            log.warning("only the status is written; use ctx.apply()", extra=self._about(seen) | {"changed": what})
+            log.warning("only the status is written; use ctx.apply()", extra={"changed": what})
         if made.status:
             written = await write_status(self._equipment.writer, seen, made.status)
             if written is not None:
@@ -161,12 +161,9 @@ class Reconciling:
 
     def _tell(self, function: Function, seen: Json, failure: Exception) -> None:
         words = str(failure) if isinstance(failure, Permanent) else f"{type(failure).__name__}: {failure}"
-        at = function.line(failure)
-        log.error("reconcile failed", extra=self._about(seen) | {"at": at, "error": words}, exc_info=_debug(failure))
+        told = {"at": function.line(failure), "error": words}
+        log.error("reconcile failed", extra=told, exc_info=_debug(failure))
         self._equipment.recorder.event(seen, "Warning", "ReconcileFailed", words)
-
-    def _about(self, seen: Json) -> dict[str, str]:
-        return {"controller": self._guest.name, "object": str(Key.of(seen))}
 
 
 def _is_conflict(failure: Exception) -> bool:

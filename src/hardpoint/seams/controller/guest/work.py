@@ -50,6 +50,8 @@ async def at_work(guest: ControllerGuest, environment: Environment) -> Reconcile
         Reconciling(guest, equipment, sources[0].informer, environment.now),
         sources,
         counts=environment.metrics.controller(guest.name, workers=guest.workers),
+        group=guest.resource.group,
+        kind=guest.resource.kind,
         workers=guest.workers,
         wants=environment.wants,
     )
