@@ -14,7 +14,7 @@ from typing import Any
 
 from hardpoint.apiserver import managers, objectmeta
 from hardpoint.apiserver.flow.conditions import dangling
-from hardpoint.apiserver.places import place
+from hardpoint.apiserver.places import ROOT, place
 from hardpoint.machinery.errors import StoreError
 from hardpoint.machinery.rolereconciling import is_protected, reconciled, refers_elsewhere
 from hardpoint.machinery.standardobjects import StandardObject, standard_objects
@@ -33,6 +33,11 @@ _AVAILABLE = {
 _MANAGERS = {"flowcontrol.apiserver.k8s.io": "api-priority-and-fairness-config-producer-v1"}
 """Who manages the objects of a group, where it is not the server as a whole."""
 ATTEMPTS_MAX = 8
+
+
+async def has_policy(store: Store) -> bool:
+    """Whether a server has been here before."""
+    return await store.get(f"{ROOT}{_RBAC}/clusterroles/cluster-admin") is not None
 
 
 async def ensure_policy(store: Store, now: Callable[[], datetime]) -> None:

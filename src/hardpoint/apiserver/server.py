@@ -25,7 +25,7 @@ from hardpoint.apiserver.authorization.rbac.authorizer import GROUP as RBAC
 from hardpoint.apiserver.authorization.rbac.authorizer import Rbac
 from hardpoint.apiserver.authorization.rbac.escalation import Escalation
 from hardpoint.apiserver.bootstrap import bootstrap, put
-from hardpoint.apiserver.bootstrap_policy import ensure_policy
+from hardpoint.apiserver.bootstrap_policy import ensure_policy, has_policy
 from hardpoint.apiserver.call import Services
 from hardpoint.apiserver.compaction import keep_compacted
 from hardpoint.apiserver.custom.lifecycle import CustomResources
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 
 _HOOKS = (
     "start-system-namespaces-controller",
-    "rbac/bootstrap-roles",
     "priority-and-fairness-config-producer",
     "bootstrap-controller",
 )
@@ -142,14 +141,21 @@ class ApiServer:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[ApiServer]:
-        """Serve until left. The objects every cluster has exist once this is entered."""
+        """Serve until left. The objects every cluster has exist once this is entered.
+
+        A server that has run before mends its policy beside the first requests, and is ready when it has.
+        """
         hooks = [self.health.hook(name) for name in _HOOKS]
+        mended = self.health.hook("rbac/bootstrap-roles")
         changes = following(self._authorization, self._access)
         async with self.hub.running(), self._authenticators.running(), changes, asyncio.TaskGroup() as tasks:
             compacting = tasks.create_task(keep_compacted(self._store), name="compaction")
             running: list[asyncio.Task[None]] = []
             try:
-                await ensure_policy(self._store, self._now)
+                policy = tasks.create_task(self._ensure_policy(mended), name="policy")
+                running.append(policy)
+                if not await has_policy(self._store):
+                    await policy
                 if self._flow_objects is not None:
                     await self._flow_objects.load()
                 await self._custom.load()
@@ -167,6 +173,10 @@ class ApiServer:
                 compacting.cancel()
                 for task in running:
                     task.cancel()
+
+    async def _ensure_policy(self, done: Callable[[], None]) -> None:
+        await ensure_policy(self._store, self._now)
+        done()
 
     async def sign(self, claims: Mapping[str, Any]) -> str:
         """A token of these claims, signed with the key of service accounts: for the controller that fills Secrets."""
