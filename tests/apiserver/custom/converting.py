@@ -54,6 +54,8 @@ class Converting:
     server: Scripted
     twist: Twist = honest
     reviews: list[Json] = field(default_factory=list)
+    answers: asyncio.Event = field(default_factory=asyncio.Event)
+    """While this is not set, it says nothing."""
 
     @property
     def url(self) -> str:
@@ -83,6 +85,7 @@ async def converting(folder: Path, *names: str) -> AsyncIterator[Converting]:
     async def answer(asked: Asked, reply: Reply) -> None:
         review = orjson.loads(asked.body)
         state.reviews.append(review)
+        await state.answers.wait()
         said = state.twist(_answered(review))
         if isinstance(said, int):
             await reply.answer(b"{}", status=said)
@@ -90,6 +93,7 @@ async def converting(folder: Path, *names: str) -> AsyncIterator[Converting]:
             await reply.answer(said if isinstance(said, bytes) else orjson.dumps(said))
 
     state = Converting(Scripted(answer))
+    state.answers.set()
     async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
         state.server.port = server.sockets[0].getsockname()[1]
         yield state

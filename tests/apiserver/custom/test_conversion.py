@@ -178,26 +178,18 @@ async def test_a_selecting_watcher_sees_objects_come_and_go(api: Api, converter:
     assert seen == [("ADDED", "two"), ("DELETED", "two")]
 
 
-async def test_a_slow_converter_holds_up_nobody_else(api: Api, converter: Converting, tmp_path: Path) -> None:
+async def test_a_slow_converter_holds_up_nobody_else(api: Api, converter: Converting) -> None:
     await api.ok("POST", addresses("v1"), address())
-    port = free_port()
-    held: list[asyncio.StreamWriter] = []
-
-    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        held.append(writer)
-        await asyncio.sleep(0)
-
-    async with await asyncio.start_server(hold, "127.0.0.1", port):
-        await _point_to(api, f"https://127.0.0.1:{port}/")
-        asking = asyncio.ensure_future(api.ask("GET", addresses("v2", "a")))
-        async with api.watching(f"{addresses('v1')}?watch=1&resourceVersion=0") as events, asyncio.timeout(5):
+    converter.answers.clear()
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(api.ok("GET", addresses("v2", "a")))
+        async with api.watching(f"{addresses('v1')}?watch=1") as events:
             assert (await anext(events))["type"] == "ADDED"
             await api.ok("PATCH", addresses("v1", "a"), {"spec": {"mode": "x"}}, content_type=MERGE)
             assert (await anext(events))["object"]["spec"]["mode"] == "x"
         assert not asking.done()
-        asking.cancel()
-        for writer in held:
-            writer.close()
+        converter.answers.set()
+    assert asking.result()["spec"]["host"] == "h"
 
 
 async def test_a_dead_converter_fails_who_needs_it_and_nobody_else(api: Api, converter: Converting) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hardpoint.apiserver.discovery.order import version_order
+from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.kinds import Kind, Subresource
 from hardpoint.machinery.structural import Converter, Scale, Stored, Structure
 
@@ -73,8 +74,9 @@ def _structure(
     scale = None
     if paths is not None:
         scale = Scale(paths["specReplicasPath"], paths["statusReplicasPath"], paths.get("labelSelectorPath", ""))
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
     return Structure(
-        (version.get("schema") or {}).get("openAPIV3Schema"),
+        encode(schema) if schema else None,
         preserves_unknown=bool(spec.get("preserveUnknownFields")),
         columns=version.get("additionalPrinterColumns") or (),
         scale=scale,

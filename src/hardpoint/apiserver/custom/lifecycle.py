@@ -17,10 +17,12 @@ from hardpoint.apiserver.custom.removal import Removal
 from hardpoint.apiserver.custom.serving import Serving
 from hardpoint.apiserver.custom.writing import Writer
 from hardpoint.apiserver.hub import Hub
-from hardpoint.apiserver.mirror import Mirror
+from hardpoint.apiserver.mirror import Follower
+from hardpoint.apiserver.places import ROOT
 from hardpoint.apiserver.reader import StoreReader
 from hardpoint.apiserver.registry import Registry
 from hardpoint.machinery.messages import Handler
+from hardpoint.machinery.stored import to_object
 from hardpoint.machinery.timestamps import format_time
 from hardpoint.runtime.workqueue import WorkQueue
 from hardpoint.store.contract import Store
@@ -41,10 +43,11 @@ class CustomResources:
         self._serving = Serving(registry, self._converters, lambda: hub.revision)
         self._writer = Writer(handle)
         self._now: Callable[[], str] = lambda: format_time(now())
-        self._removal = Removal(hub, store, self._serving, self._writer, self._find, self._now)
-        self._definitions = Mirror(hub, store, GROUP, PLURAL, self._changed)
+        self._removal = Removal(hub, store, self._serving, self._writer, self._read, self._now)
+        self._store = store
+        self._definitions = Follower(hub, store, GROUP, PLURAL, self._changed)
         self._groups: dict[str, dict[str, Json]] = {}
-        """Definitions by group and name: only those of one group can want the same names."""
+        """Definitions without their schemas by group and name: only those of one group can want the same names."""
         self._queue: WorkQueue[str] = WorkQueue("custom resource definitions")
 
     async def load(self) -> None:
@@ -59,8 +62,9 @@ class CustomResources:
             tasks.create_task(self._removal.run(), name="removal of custom resources")
             tasks.create_task(self._converters.run(), name="converters of custom resources")
 
-    def _find(self, name: str) -> Json | None:
-        return self._definitions.get("", name)
+    async def _read(self, name: str) -> Json | None:
+        found = await self._store.get(f"{ROOT}{GROUP}/{PLURAL}/{name}")
+        return to_object(found.value, found.revision) if found is not None else None
 
     def _changed(self, _: str, name: str, definition: Json | None) -> None:
         from hardpoint.apiserver.custom import judging  # Not before there are definitions.
@@ -71,7 +75,7 @@ class CustomResources:
             self._serving.hide(name)
             self._reconsider(members.items())
             return
-        members[name] = definition
+        members[name] = _without_schemas(definition)
         self._serving.show(name, definition)
         if conditions.is_going(definition):
             self._removal.add(name)
@@ -87,7 +91,7 @@ class CustomResources:
     async def _look(self, name: str) -> None:
         from hardpoint.apiserver.custom import judging
 
-        definition = self._find(name)
+        definition = await self._read(name)
         if definition is None or conditions.is_going(definition):
             return
         members = self._groups[name.partition(".")[2]]
@@ -98,5 +102,14 @@ class CustomResources:
         written = await self._writer.status(changed)
         if written is not None:
             # Whoever is judged next must know, even before this is told.
-            members[name] = written
+            members[name] = _without_schemas(written)
             self._reconsider(others.items())
+
+
+def _without_schemas(definition: Json) -> Json:
+    """A definition without what makes it large."""
+    metadata = {name: value for name, value in definition["metadata"].items() if name != "managedFields"}
+    versions = [
+        {name: part for name, part in each.items() if name != "schema"} for each in definition["spec"]["versions"]
+    ]
+    return {**definition, "metadata": metadata, "spec": {**definition["spec"], "versions": versions}}

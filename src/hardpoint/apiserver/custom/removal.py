@@ -6,7 +6,7 @@ looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from typing import Any
 
@@ -36,14 +36,14 @@ class Removal:
         store: Store,
         serving: Serving,
         writer: Writer,
-        find: Callable[[str], Json | None],
+        read: Callable[[str], Awaitable[Json | None]],
         now: Callable[[], str],
     ) -> None:
         self._hub = hub
         self._store = store
         self._serving = serving
         self._writer = writer
-        self._find = find
+        self._read = read
         self._now = now
         self._heard: set[str] = set()
         self._queue: WorkQueue[str] = WorkQueue("removal of custom resources")
@@ -57,7 +57,7 @@ class Removal:
         await self._queue.work(self._look, workers=WORKERS)
 
     async def _look(self, name: str) -> None:
-        definition = self._find(name)
+        definition = await self._read(name)
         if definition is None or conditions.CLEANUP not in (definition["metadata"].get("finalizers") or ()):
             return
         found = conditions.find(definition, "Terminating")

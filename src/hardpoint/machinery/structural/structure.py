@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
 from hardpoint.machinery.fielderrors import FieldError
 from hardpoint.machinery.shapes.refusals import TypeMismatch
 from hardpoint.machinery.shapes.shape import Decoded
@@ -54,7 +56,7 @@ class Structure:
 
     def __init__(
         self,
-        schema: Json | None,
+        schema: Json | bytes | None,
         *,
         preserves_unknown: bool = False,
         columns: Sequence[Mapping[str, Any]] = (),
@@ -65,8 +67,8 @@ class Structure:
         is_terminating: bool = False,
         converter: Converter | None = None,
     ) -> None:
-        self.schema: Json = schema or {}
-        """The version's `openAPIV3Schema` as it is stored, not to be changed; empty if it has none."""
+        self.said = schema
+        """The version's `openAPIV3Schema` as it came; its JSON takes a tenth of the memory until it is needed."""
         self.columns = columns
         """Its `additionalPrinterColumns`."""
         self.scale = scale
@@ -85,7 +87,16 @@ class Structure:
         """What was stored at this revision or later is complete and pruned by this very schema."""
         self.preserves_unknown = preserves_unknown
         """Whether nothing is ever pruned, as definitions of old may still say."""
-        self._prunes_by = _OPEN if preserves_unknown else self.schema
+
+    @cached_property
+    def schema(self) -> Json:
+        """The version's `openAPIV3Schema` as it is stored, not to be changed; empty if it has none."""
+        found: Json = orjson.loads(self.said) if isinstance(self.said, bytes) else self.said or {}
+        return found
+
+    @cached_property
+    def _prunes_by(self) -> Json:
+        return _OPEN if self.preserves_unknown else self.schema
 
     def decode(self, value: Json) -> Decoded:
         """The object of a body: unknown fields dropped, metadata as Go writes it. Raises TypeMismatch."""
@@ -174,8 +185,10 @@ class Structure:
             return []
         if any(each.reason in _BLOCKING for each in found):
             return [_NOT_JUDGED]
+        from hardpoint.machinery.structural.judged import judged
+
         before = None if old is None else Before(obj, old, self.schema)
-        return self._ruled.check("", obj, old, before).found
+        return judged(self._ruled, obj, old, before=before).found
 
     def _problems(self, obj: Json, before: Before | None) -> list[FieldError]:
         found = [] if self._fits(obj) else explained.problems("", obj, self.schema, before)
