@@ -151,3 +151,116 @@ def test_waits_have_an_end() -> None:
     assert waits == sorted(waits)
     assert waits[-1] == 300.0
     assert Waits(1.0, 1000.0).after(10) == 1000.0
+
+
+async def test_what_is_more_urgent_overtakes(queue: WorkQueue[str]) -> None:
+    looks = Looks()
+    for item in "abc":
+        queue.add(item, priority=-100)
+    queue.add("now")
+    queue.add("b")
+    async with worked(queue, looks):
+        await queue.wait_until_idle()
+    assert looks.seen == ["now", "b", "a", "c"]
+
+
+async def test_without_priorities_all_wait_their_turn() -> None:
+    queue: WorkQueue[str] = WorkQueue("equal", priority=False)
+    looks = Looks()
+    for item, priority in (("a", -100), ("b", 0), ("c", 100)):
+        queue.add(item, priority)
+    async with worked(queue, looks):
+        await queue.wait_until_idle()
+    assert looks.seen == ["a", "b", "c"]
+
+
+async def test_draining_ends_the_looks_under_way_and_begins_none(queue: WorkQueue[str]) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+    ended: list[str] = []
+
+    async def look(item: str) -> None:
+        begun.set()
+        await may_end.wait()
+        ended.append(item)
+
+    for item in "abc":
+        queue.add(item)
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        working = tasks.create_task(queue.work(look))
+        await begun.wait()
+        draining = tasks.create_task(queue.drain())
+        await asyncio.sleep(0)
+        assert not draining.done()
+        may_end.set()
+        await draining
+        await working
+    assert ended == ["a"]
+    assert len(queue) == 2
+
+
+async def test_draining_wakes_workers_that_have_nothing_to_do(queue: WorkQueue[str]) -> None:
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        working = tasks.create_task(queue.work(Looks(), workers=3))
+        await asyncio.sleep(0)
+        await queue.drain()
+        await working
+
+
+async def test_who_works_next_looks_at_what_was_interrupted(queue: WorkQueue[str]) -> None:
+    begun = asyncio.Event()
+
+    async def look(_: str) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    queue.add("a")
+    queue.add_after("later", 0.01)
+    async with worked(queue, look):
+        await begun.wait()
+    looks = Looks()
+    async with worked(queue, looks):
+        await looks.until(2)
+    assert looks.seen == ["a", "later"]
+
+
+async def test_workers_cancelled_together_leave_quietly_and_lose_nothing(queue: WorkQueue[str]) -> None:
+    async with worked(queue, Looks(), workers=4):
+        await asyncio.sleep(0)
+        queue.add("a")
+    looks = Looks()
+    async with worked(queue, looks, workers=4):
+        queue.add("a")
+        await queue.wait_until_idle()
+    assert looks.seen == ["a"]
+
+
+class Measured:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def added(self) -> None:
+        self.told.append("added")
+
+    def taken(self, waited_seconds: float) -> None:
+        assert waited_seconds >= 0
+        self.told.append("taken")
+
+    def finished(self, worked_seconds: float) -> None:
+        assert worked_seconds >= 0
+        self.told.append("finished")
+
+    def retried(self) -> None:
+        self.told.append("retried")
+
+
+async def test_what_is_measured() -> None:
+    measured = Measured()
+    queue: WorkQueue[str] = WorkQueue("measured", metrics=measured)
+    looks = Looks(LookAgain("not yet"))
+    queue.add("a")
+    queue.add("a")
+    assert (len(queue), queue.busy_seconds()) == (1, [])
+    async with worked(queue, looks):
+        await looks.until(2)
+        await queue.wait_until_idle()
+    assert measured.told == ["added", "taken", "retried", "finished", "added", "taken", "finished"]

@@ -89,9 +89,11 @@ class Picture:
             yield from self._bookmark(event)
             return
         key = _key(event.object)
+        if self.state is not State.WATCHING:
+            self._seen.add(key)
+        elif self._is_past(key, event):
+            return
         if event.type != "DELETED":
-            if self.state is not State.WATCHING:
-                self._seen.add(key)
             yield from self._put(key, event)
         elif self._known.pop(key, None) is not None:
             yield event
@@ -165,6 +167,14 @@ class Picture:
         elif before != now:
             self._known[key] = now
             yield event if event.type == "MODIFIED" else Event("MODIFIED", event.object)
+
+    def _is_past(self, key: Key, event: Event) -> bool:
+        """Whether a watch repeats what came before the version that is known: nobody goes back to that.
+
+        A list may go back, if the server does.
+        """
+        known, told = self._known.get(key, "").rpartition(" ")[2], event.resource_version
+        return known.isdecimal() and told.isdecimal() and int(told) < int(known)
 
     def _synced(self, resource_version: str) -> Iterator[Event]:
         for key in sorted(self._known.keys() - self._seen):

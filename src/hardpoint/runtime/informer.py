@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -192,7 +191,8 @@ class Informer:
                 subscription.stop()
 
     async def _follow_for_ever(self) -> None:
-        backoff = Backoff(random.random)
+        pace = self._client.pace
+        backoff = Backoff(pace.random)
         while True:
             try:
                 await self._follow()
@@ -201,7 +201,7 @@ class Informer:
             except (ApiError, TransportError) as failure:
                 self.failure = str(failure)
                 log.warning("resource is not readable", extra={"informer": self.name, "why": self.failure})
-                await asyncio.sleep(backoff.next_seconds())
+                await pace.sleep(backoff.next_seconds())
 
     async def _follow(self) -> None:
         followed = self.followed
