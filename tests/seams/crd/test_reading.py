@@ -187,11 +187,11 @@ def test_a_secret_is_written_and_not_shown() -> None:
             password: SecretStr
             key: SecretBytes | None = None
 
-    read = Login.from_json({"spec": {"password": "hunter2", "key": "k"}})
+    read = Login.from_json({"spec": {"password": "hunter2", "key": "aGk="}})
     assert "hunter2" not in repr(read)
-    assert read.to_json()["spec"] == {"password": "hunter2", "key": "k"}
+    assert read.to_json()["spec"] == {"password": "hunter2", "key": "aGk="}
     read.spec.password = SecretStr("hunter3")
-    assert read.to_json()["spec"] == {"password": "hunter3", "key": "k"}
+    assert read.to_json()["spec"] == {"password": "hunter3", "key": "aGk="}
 
 
 def test_metadata_is_a_view() -> None:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar, over
 
 from hardpoint.machinery import errors
 from hardpoint.machinery.reviews import BadReview
+from hardpoint.machinery.structural import Converter
 from hardpoint.runtime.authored import Authored, AuthorFailed
 from hardpoint.seams.crd.contract import ConversionFailed, answered, refused, request_of
 from hardpoint.seams.crd.guest.resource import Resource
@@ -55,7 +56,7 @@ class _Step(NamedTuple):
 
 
 class ConversionGuest:
-    """The conversion functions of an App as a webhook that answers ConversionReviews. Implements Converter."""
+    """The conversion functions of an App as a webhook that answers ConversionReviews."""
 
     seam: ClassVar[str] = "crd"
     flag: ClassVar[str] = ""
@@ -130,6 +131,9 @@ class ConversionGuest:
                 for index, json in zip(indexes, became, strict=True):
                     converted[index] = json
         return converted
+
+
+_conforms: type[Converter] = ConversionGuest
 
 
 async def _led(objects: Sequence[Json], steps: Sequence[_Step]) -> list[Json]:

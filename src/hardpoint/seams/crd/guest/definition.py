@@ -7,6 +7,7 @@ said differently. Every definition is looked at with the API server's own valida
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
@@ -24,6 +25,10 @@ Scope = Literal["Namespaced", "Cluster"]
 
 REVIEW_VERSIONS = ("v1",)
 KIND = "CustomResourceDefinition"
+
+_SCHEMA = re.compile(r"^spec\.(?:validation|versions\[\d+\]\.schema)\.openAPIV3Schema\.?(?=properties|items)")
+_PROPERTY = re.compile(r"\.?properties\[(\w+)\]")
+"""How paths of a schema's own are turned into those of an object's fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +247,7 @@ def complain(declared: Declared, definition: Json) -> None:
     """Say what an API server would say of the definition. Raises ConfigError."""
     tried = copy.deepcopy(definition)
     DEFAULTS[KIND](tried)
-    problems = [str(problem) for problem in CREATE[KIND](tried)]
+    problems = [_SCHEMA.sub("", str(problem)) for problem in CREATE[KIND](tried)]
     if problems:
-        raise declared.wrong(f"makes no CustomResourceDefinition: {'; '.join(problems)}")
+        told = "; ".join(_PROPERTY.sub(r".\1", problem) for problem in problems)
+        raise declared.wrong(f"makes no CustomResourceDefinition: {told}")

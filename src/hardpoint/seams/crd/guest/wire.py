@@ -208,7 +208,7 @@ def _maybe_secret(node: Node) -> Node:
 
 def _secret_text(secret: Any) -> Any:
     value = secret.get_secret_value()
-    return value.decode() if isinstance(value, bytes) else value
+    return _bytes_text(value) if isinstance(value, bytes) else value
 
 
 _SECRET = core_schema.plain_serializer_function_ser_schema(_secret_text, when_used="unless-none")
