@@ -29,21 +29,15 @@ class Rule:
     program: cel.Program | None = None
     problem: str = ""
     """Why there is no program."""
+    uses_old: bool = False
+    """Whether it is about a change, and so asks what the value was before."""
+    is_optional: bool = False
+    """Whether it is asked even if there was nothing before."""
     message: cel.Program | None = None
     """What makes the message, where an expression does."""
     message_problem: str = ""
     field: str = ""
     """The field below the value that a failure is told of, as refusals spell it."""
-
-    @property
-    def uses_old(self) -> bool:
-        """Whether it is about a change, and so asks what the value was before."""
-        return self.program is not None and "oldSelf" in self.program.variables
-
-    @property
-    def is_optional(self) -> bool:
-        """Whether it is asked even if there was nothing before."""
-        return bool(self.said.get("optionalOldSelf"))
 
     @property
     def text(self) -> str:
@@ -80,7 +74,15 @@ def _compiled(said: Json, schema: Json, variables: dict[str, cel.Type]) -> Rule:
         except cel.CompileError as wrong:
             must = "messageExpression must evaluate to a string"
             problem = _told(wrong, must, "messageExpression compilation", "messageExpression")
-    return Rule(said, program, "", message, problem, _field(said.get("fieldPath", ""), schema))
+    return Rule(
+        said,
+        program,
+        uses_old="oldSelf" in program.variables,
+        is_optional=bool(said.get("optionalOldSelf")),
+        message=message,
+        message_problem=problem,
+        field=_field(said.get("fieldPath", ""), schema),
+    )
 
 
 def _told(wrong: cel.CompileError, must: str, compiling: str, making: str) -> str:

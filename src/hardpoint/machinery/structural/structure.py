@@ -24,7 +24,7 @@ from hardpoint.machinery.structural.values import NOWHERE
 from hardpoint.machinery.structural.versions import Converter
 
 if TYPE_CHECKING:
-    from hardpoint.machinery.structural.ruled import Ruled
+    from hardpoint.machinery.structural.judged import Judge
 
 Json = dict[str, Any]
 
@@ -181,7 +181,7 @@ class Structure:
 
     def judge(self, obj: Json, old: Json | None, found: Sequence[FieldError]) -> list[FieldError]:
         """What the rules say of an object, and of its change from `old`, after `found` was found wrong with it."""
-        if self._ruled is None:
+        if self._rules is None:
             return []
         if any(each.reason in _BLOCKING for each in found):
             return [_NOT_JUDGED]
@@ -228,9 +228,9 @@ class Structure:
         return has_embedded(self.schema)
 
     @cached_property
-    def _ruled(self) -> Ruled | None:
+    def _rules(self) -> Judge | None:
         if not has_rules(self.schema):
             return None
-        from hardpoint.machinery.structural.ruled import ruled  # Few schemas have rules, and CEL is large.
+        from hardpoint.machinery.structural.judged import judge_of  # Few schemas have rules, and CEL is large.
 
-        return ruled(self.schema, is_resource=True)
+        return judge_of(self.schema)

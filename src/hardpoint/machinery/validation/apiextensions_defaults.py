@@ -85,14 +85,16 @@ class _Trial:
 
     def _judge(self, path: str, default: Any, schema: Json) -> None:
         """A default must pass as a value that stays what it is, and as one that is new."""
-        from hardpoint.machinery.structural.ruled import ruled  # Few schemas have rules, and CEL is large.
+        # Few schemas have rules, and CEL is large.
+        from hardpoint.machinery.structural.judged import judged
+        from hardpoint.machinery.structural.ruled import ruled
 
         rules = ruled(schema, is_resource=bool(schema.get(EMBEDDED)))
         if rules is None:
             return
-        found, left = rules.check(path, default, default, None, self.left)
+        found, left = judged(rules, default, default, path=path, budget=self.left)
         if not found:
-            found, new_left = rules.check(path, default, None, None, self.left)
+            found, new_left = judged(rules, default, None, path=path, budget=self.left)
             left = min(left, new_left)
         self.found += found
         self.left = left
