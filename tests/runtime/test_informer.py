@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.client.client import Client
 from hardpoint.machinery.messages import User
-from hardpoint.runtime import Change, Informers, Key
-from hardpoint.runtime.informer import Informer
+from hardpoint.machinery.selectors import BadSelector
+from hardpoint.runtime import Change, Informer, Informers, Key, by_label, by_owner_uid, unchanged
 from hardpoint.store.memory import MemoryStore
+
+from .unreliable import TOYS, Unreliable
 
 Json = dict[str, Any]
 
@@ -98,3 +101,277 @@ async def test_what_is_there_and_what_happens_is_told_and_can_be_read(client: Cl
     assert ("data" in modified.old, modified.new["data"]) == (False, {"x": "1"})
     assert deleted.new is None
     assert deleted.object["metadata"]["name"] == "a"
+
+
+async def test_late_subscribers_are_told_what_is_there_and_leave_when_they_like(
+    client: Client, informers: Informers
+) -> None:
+    informer, early, late = informers.get("configmaps", namespace="default"), Told(), Told()
+    informer.subscribe(early)
+    async with informers.running():
+        await synced(informer)
+        await client.create(config_map("a"))
+        await early.until_count(1)
+        leave = informer.subscribe(late)
+        await late.until_count(1)
+        await client.create(config_map("b"))
+        await late.until_count(2)
+        leave()
+        leave()
+        await client.create(config_map("c"))
+        await early.until_count(3)
+    assert late.short == [("ADDED", "default/a"), ("ADDED", "default/b")]
+    assert [change.is_initial for change in late.changes] == [True, False]
+
+
+async def test_a_change_before_its_object_was_told_counts_for_it(client: Client, informers: Informers) -> None:
+    informer = informers.get("configmaps", namespace="default")
+    for name in ("changes", "goes"):
+        await client.create(config_map(name))
+    async with informers.running():
+        await synced(informer)
+        first, late = Told(), Told()
+        informer.subscribe(first)
+        await first.until_count(2)
+
+        def subscribe_late(change: Change) -> None:
+            if change.type == "MODIFIED":
+                informer.subscribe(late)
+
+        # Whoever subscribes while a change is being told has not been told what was there before it.
+        informer.subscribe(subscribe_late)
+        await client.patch("configmaps", "changes", {"data": {"x": "1"}})
+        await late.until_count(2)
+    assert sorted(late.short) == [("ADDED", "default/changes"), ("ADDED", "default/goes")]
+    changed = next(change for change in late.changes if change.key.name == "changes")
+    assert changed.object["data"] == {"x": "1"}
+
+
+async def test_a_handler_that_raises_harms_nobody(
+    client: Client, informers: Informers, caplog: pytest.LogCaptureFixture
+) -> None:
+    informer, told = informers.get("configmaps", namespace="default"), Told()
+
+    def broken(change: Change) -> None:
+        raise KeyError("a bug")
+
+    informer.subscribe(broken)
+    informer.subscribe(told)
+    async with informers.running():
+        await synced(informer)
+        await client.create(config_map("a"))
+        await told.until_count(1)
+    (logged,) = [record for record in caplog.records if record.message == "handler failed"]
+    assert (logged.__dict__["change"], logged.__dict__["object"]) == ("ADDED", "default/a")
+
+
+async def test_selections_and_indexes(client: Client, informers: Informers) -> None:
+    await client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
+    await client.create(config_map("a", app="x", tier="front"))
+    await client.create(config_map("b", app="x", tier="back", owner="a"))
+    await client.create(config_map("c", "other", app="x", tier="back", owner="a"))
+    await client.create(config_map("d", app="y"))
+    informer = informers.get("v1 ConfigMap", label_selector="app=x")
+    informer.add_index("owner", by_owner_uid)
+    async with informers.running():
+        await synced(informer)
+        informer.add_index("tier", by_label("tier"))
+        informer.add_index("tier", informer._cache.watched.index("tier").function)
+        assert len(informer) == 3
+        assert names(informer.read_all(namespace="default")) == ["a", "b"]
+        assert names(informer.read_all(selector="tier in (back, side)")) == ["b", "c"]
+        assert names(informer.read_all(namespace="other", selector="tier=front")) == []
+        assert names(informer.by_index("owner", "a")) == ["b", "c"]
+        assert informer.keys_by_index("tier", "front") == [Key("default", "a")]
+        assert informer.by_index("tier", "nothing") == []
+        with pytest.raises(BadSelector):
+            informer.read_all(selector="tier in")
+        with pytest.raises(KeyError, match=r"no index 'colour'; add_index makes one \(there are: owner, tier\)"):
+            informer.by_index("colour", "red")
+        with pytest.raises(ValueError, match="there is an index 'owner' already"):
+            informer.add_index("owner", by_label("x"))
+
+
+async def test_who_leaves_the_selection_is_deleted(client: Client, informers: Informers) -> None:
+    await client.create(config_map("a", app="x"))
+    informer, told = informers.get("configmaps", namespace="default", label_selector="app=x"), Told()
+    informer.subscribe(told)
+    async with informers.running():
+        await synced(informer)
+        await client.patch("configmaps", "a", {"metadata": {"labels": {"app": "y"}}})
+        await told.until_count(2)
+        assert len(informer) == 0
+    assert told.short[1] == ("DELETED", "default/a")
+
+
+async def test_what_somebody_does_to_a_copy_stays_with_them(client: Client, informers: Informers) -> None:
+    await client.create(config_map("a"))
+    informer = informers.get("configmaps", namespace="default")
+    async with informers.running():
+        await synced(informer)
+        for found in (informer.read(("default", "a")), *informer.read_all()):
+            assert found is not None
+            found["metadata"].clear()
+        assert names(informer.read_all()) == ["a"]
+
+
+async def test_managed_fields_are_left_out_unless_wanted(client: Client, informers: Informers) -> None:
+    await client.create(config_map("a", app="x"))
+    lean = informers.get("configmaps", namespace="default")
+    whole = informers.get("configmaps", namespace="default", transform=unchanged)
+    partial = informers.get("configmaps", namespace="default", metadata_only=True)
+    assert informers.get("configmaps", namespace="default") is lean
+    async with informers.running(), asyncio.timeout(10):
+        await informers.wait_until_synced()
+    found = [informer.read(("default", "a")) for informer in (lean, whole, partial)]
+    assert ["managedFields" in each["metadata"] for each in found if each] == [False, True, False]
+    assert [each["kind"] for each in found if each] == ["ConfigMap", "ConfigMap", "PartialObjectMetadata"]
+
+
+async def test_own_functions_that_fail_are_told_once_and_harm_nobody(
+    client: Client, informers: Informers, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(found: Json) -> Any:
+        raise KeyError("a bug")
+
+    for name in "abc":
+        await client.create(config_map(name))
+    informer = informers.get("configmaps", namespace="default", transform=fails)
+    informer.add_index("broken", fails)
+    async with informers.running():
+        await synced(informer)
+        assert names(informer.read_all()) == ["a", "b", "c"]
+        assert informer.by_index("broken", "") == []
+    failed = [record.message for record in caplog.records if record.levelno == logging.ERROR]
+    assert sorted(failed) == ["index function failed", "transform failed, the object is kept as it is"]
+
+
+async def test_what_was_written_can_be_read_at_once(client: Client, informers: Informers) -> None:
+    informer, told = informers.get("configmaps", namespace="default", label_selector="app=x"), Told()
+    informer.add_index("tier", by_label("tier"))
+    informer.subscribe(told)
+    async with informers.running():
+        await synced(informer)
+        written = await client.create(config_map("a", app="x", tier="front"))
+        informer.note_written(written)
+        assert (len(informer), len(told.changes)) == (1, 0), "it is there before the watch told of it"
+        assert names(informer.by_index("tier", "front")) == names(informer.read_all()) == ["a"]
+        assert "managedFields" in written["metadata"], "the writer's object is the writer's"
+        await told.until_count(1)
+        assert (told.changes[0].type, told.changes[0].old) == ("ADDED", None)
+        informer.note_written(await client.create(config_map("b", app="y")))
+        assert informer.read(("default", "b")) is None, "the selection leaves it out"
+        newer = await client.patch("configmaps", "a", {"metadata": {"labels": {"tier": "back"}}})
+        informer.note_written(newer)
+        informer.note_written(written)
+        assert names(informer.by_index("tier", "back")) == ["a"], "the older of two does not count"
+        assert informer.by_index("tier", "front") == []
+        await told.until_count(2)
+        old = told.changes[1].old
+        assert old is not None
+        assert old["metadata"]["labels"]["tier"] == "front", "the watch goes its own way"
+        assert not informer._cache._ahead
+
+
+async def test_waiting_until_a_write_was_seen(client: Client, informers: Informers) -> None:
+    informer = informers.get("configmaps", namespace="default")
+    async with informers.running(), asyncio.timeout(10):
+        await synced(informer)
+        written = await client.create(config_map("a"))
+        await informer.wait_until_seen(written["metadata"]["resourceVersion"])
+        assert names(informer.read_all()) == ["a"]
+        await informer.wait_until_seen(written["metadata"]["resourceVersion"])
+        await informer.wait_until_seen("from-another-kind-of-server")
+
+
+async def test_everything_is_told_again_now_and_then(client: Client, informers: Informers) -> None:
+    for name in "ab":
+        await client.create(config_map(name))
+    informer, told = informers.get("configmaps", namespace="default"), Told()
+    informer.subscribe(told, resync_seconds=0.01)
+    async with informers.running():
+        await told.until_count(6)
+    again = told.changes[2:6]
+    assert [(change.type, change.is_resync, change.is_initial) for change in again] == [("MODIFIED", True, False)] * 4
+    assert all(change.old == change.new for change in again)
+    assert not any(change.is_resync for change in told.changes[:2])
+
+
+async def test_what_is_known_outlives_a_stop_and_is_followed_further(client: Client, informers: Informers) -> None:
+    informer, told = informers.get("configmaps", namespace="default"), Told()
+    informer.subscribe(told)
+    await client.create(config_map("a"))
+    async with informers.running():
+        await synced(informer)
+    await client.delete("configmaps", "a")
+    await client.create(config_map("b"))
+    assert names(informer.read_all()) == ["a"]
+    async with informers.running():
+        await told.until_count(3)
+    assert told.short == [("ADDED", "default/a"), ("DELETED", "default/a"), ("ADDED", "default/b")]
+    assert informer.syncs == 1, "nothing was forgotten, so nothing is listed again"
+
+
+async def test_an_informer_asked_for_later_starts_at_once(client: Client, informers: Informers) -> None:
+    await client.create(config_map("a"))
+    async with informers.running():
+        informer = informers.get("configmaps", namespace="default")
+        await synced(informer)
+        assert names(informer.read_all()) == ["a"]
+        assert [each.name for each in informers] == ["configmaps in default"]
+
+
+# What a real server does not do on demand.
+
+
+async def test_what_went_unnoticed_is_told_with_what_was_last_known() -> None:
+    server, told = Unreliable(), Told()
+    server.write("one", "a", colour="red")
+    informers = Informers(server.client())
+    informer = informers.get(TOYS)
+    informer.subscribe(told)
+    async with informers.running():
+        await synced(informer)
+    server.delete("one", "a")
+    server.compact()
+    async with informers.running():
+        await told.until_count(2)
+    gone = told.changes[1]
+    assert (gone.type, gone.new, informer.syncs) == ("DELETED", None, 2)
+    assert gone.object["metadata"]["labels"] == {"colour": "red"}
+
+
+async def test_a_server_that_does_not_have_it_yet_is_asked_again() -> None:
+    server = Unreliable(refusals=[404, 403, 404, 422, 500])
+    server.write("one", "a")
+    informers = Informers(server.client())
+    informer = informers.get(TOYS)
+    async with informers.running():
+        await synced(informer)
+        assert (informer.failure, len(informer)) == ("", 1)
+    assert len(server.asked) >= 5
+
+
+async def test_a_long_list_keeps_nobody_waiting() -> None:
+    server = Unreliable()
+    for number in range(3000):
+        server.write("one", f"n{number}")
+    informers, turns = Informers(server.client()), 0
+    informer = informers.get(TOYS)
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with informers.running(), asyncio.TaskGroup() as tasks:
+        working = tasks.create_task(others())
+        await synced(informer)
+        before = turns
+        told = Told()
+        informer.subscribe(told)
+        await told.until_count(3000)
+        working.cancel()
+    assert before > 5
+    assert turns > before + 2
