@@ -75,6 +75,8 @@ class Declared:
 
 
 _KEY = Declared(2, scalar=cel.STRING)
+_ANY_TEXT = Declared(2, _TEXT_MAX, scalar=cel.STRING)
+_SAYING_NOTHING = frozenset(("type", "description", "title", "pattern", "minLength", "nullable"))
 _NUMBERS = {
     "boolean": Declared(4, scalar=cel.BOOL),
     "integer": Declared(1, scalar=cel.INT),
@@ -181,6 +183,8 @@ def _object(schema: Json) -> Declared:
 
 
 def _string(schema: Json) -> Declared:
+    if schema.keys() <= _SAYING_NOTHING:
+        return _ANY_TEXT
     layout = schema.get("format", "")
     if layout == "byte":
         return Declared(2, _at_most(schema, "maxLength", _TEXT_MAX), scalar=cel.BYTES)

@@ -94,7 +94,8 @@ def _depth(schema: Any) -> int:
     level, depth = [schema] if isinstance(schema, dict) else [], 0
     while level and depth <= SCHEMA_DEPTH_MAX:
         depth += 1
-        level = [child for each in level for child in apiextensions_structural.children(each)]
+        inner = (each for each in level if not apiextensions_structural.is_plain(each))
+        level = [child for each in inner for child in apiextensions_structural.children(each)]
     return depth
 
 

@@ -88,6 +88,8 @@ def _schema(path: str, schema: Json, place: _Place, *, is_root: bool = False) ->
         found.append(forbidden(f"{path}.uniqueItems", detail))
     found += _additional_properties(path, schema, place)
     for name, child in schema.get("properties", {}).items():
+        if apiextensions_structural.is_plain(child):
+            continue
         below = place if place.scope is None else replace(place, scope=place.scope.field(name, path))
         if name in RESOURCE_FIELDS and (is_root or schema.get("x-kubernetes-embedded-resource")):
             reason = f"in top-level {name}" if is_root else place.forbids_defaults
@@ -146,7 +148,8 @@ def _additional_properties(path: str, schema: Json, place: _Place) -> list[Field
 
 def _below_logic(path: str, schema: Json, place: _Place) -> list[FieldError]:
     found: list[FieldError] = []
-    place = replace(place, scope=None)
+    if place.scope is not None:
+        place = replace(place, scope=None)
     if "not" in schema:
         found += _schema(f"{path}.not", schema["not"], place)
     for keyword in ("allOf", "oneOf", "anyOf"):

@@ -40,12 +40,27 @@ NOT_BELOW_LOGIC = {
     "x-kubernetes-map-type": "undefined",
     "x-kubernetes-validations": "empty",
 }
+SCALARS = frozenset(("boolean", "integer", "number", "string"))
+# Keywords of which nothing is asked but that they are there.
+# fmt: off
+PLAIN = frozenset((
+    "type", "description", "title", "format", "nullable", "enum", "example", "externalDocs", "maxLength", "minLength",
+    "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf",
+))
+# fmt: on
 # Keywords without a place in a structural schema; the schema rules tell about each.
 UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 
 
+def is_plain(schema: Json) -> bool:
+    """Whether it is a scalar's schema with nothing in it that could be wrong. Nearly all schemas are, in large ones."""
+    return schema.get("type") in SCALARS and schema.keys() <= PLAIN
+
+
 def is_convertible(schema: Json) -> bool:
     """Whether the schema has a structural form at all."""
+    if is_plain(schema):
+        return True
     if any(schema.get(keyword) for keyword in UNSUPPORTED) or schema.get(PRESERVE) is False:
         return False
     return not isinstance(schema.get("items"), list) and all(is_convertible(child) for child in children(schema))
@@ -69,6 +84,8 @@ def problems(path: str, schema: Json) -> list[FieldError]:
 
 
 def _invariants(path: str, schema: Json, level: Level) -> list[FieldError]:
+    if is_plain(schema) and level != "root":
+        return []
     found: list[FieldError] = []
     items = schema.get("items")
     if schema.get("type") == "array" and items is None:
@@ -218,6 +235,8 @@ def _incomplete_nested(branch: Json, schema: Json | None, schema_path: str, bran
 
 def walk(schema: Json) -> Iterator[Json]:
     """The schema and every schema below it."""
-    yield schema
-    for child in children(schema):
-        yield from walk(child)
+    waiting = [schema]
+    while waiting:
+        yield (now := waiting.pop())
+        if not is_plain(now):
+            waiting += reversed([*children(now)])
