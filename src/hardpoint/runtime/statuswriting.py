@@ -33,10 +33,9 @@ async def write_status(writer: ObjectWriter, seen: Json, patch: Json) -> Json | 
         try:
             return await writer.patch(live, {"status": patch}, subresource="status")
         except ApiError as refused:
-            if refused.code == 404 and _names_the_object(refused):
-                return None
             if refused.code == 404:
-                raise NoStatus(_no_status(seen)) from refused
+                await _check_served(writer, seen)
+                return None
             if refused.code != 409 or not tries_left:
                 raise
             newest = await writer.newest(seen)
@@ -75,10 +74,10 @@ def _collide(ours: Json, theirs: Json) -> bool:
     return False
 
 
-def _names_the_object(refused: ApiError) -> bool:
-    """A 404 that names the object means that it is gone; one that does not, that there is no such path."""
-    return bool((refused.details or {}).get("name"))
-
-
-def _no_status(seen: Json) -> str:
-    return f"{kind_of(seen)} has no status subresource; give its class a Status, or its CRD subresources.status"
+async def _check_served(writer: ObjectWriter, seen: Json) -> None:
+    """Servers answer alike for an object that is gone and for a status that is not served. Raises NoStatus."""
+    kind = await writer.client.discovery.find(kind_of(seen))
+    if kind.subresource("status") is None:
+        raise NoStatus(
+            f"{kind_of(seen)} has no status subresource; give its class a Status, or its CRD subresources.status"
+        )

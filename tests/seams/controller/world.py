@@ -86,11 +86,13 @@ def config_map(name: str, **data: str) -> Json:
 class Recorded:
     """Remembers what people would be told."""
 
-    def __init__(self) -> None:
+    def __init__(self, happened: Callable[[], None]) -> None:
         self.events: list[tuple[str, str, str, str]] = []
+        self._happened = happened
 
     def event(self, about: Json, type: str, reason: str, message: str, *, action: str = "") -> None:
         self.events.append((about["metadata"]["name"], type, reason, message))
+        self._happened()
 
 
 class World:
@@ -99,7 +101,7 @@ class World:
     def __init__(self, server: ApiServer) -> None:
         self._server = server
         self.client = Client.in_process(server.handle, ADMIN)
-        self.recorded = Recorded()
+        self.recorded = Recorded(self.happened)
         self.writes: list[tuple[str, str]] = []
         """Method and path of what controllers wrote."""
         self.before: Callable[[Request], Awaitable[None]] | None = None
