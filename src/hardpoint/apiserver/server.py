@@ -191,7 +191,7 @@ class ApiServer:
     def _openapi(self) -> OpenApi:
         from hardpoint.apiserver.openapi import OpenApi  # Not before somebody asks: kubectl explain and apply do.
 
-        return OpenApi(self.registry, lambda kind: kind.structure.schema if kind.structure is not None else None)
+        return OpenApi(self.registry, lambda kind: kind.structure.said if kind.structure is not None else None)
 
     async def _path(self, request: Request) -> Response:
         """Answer a path of the server's own."""

@@ -2,7 +2,8 @@
 
 `/openapi/v3` lists a document for each group and version, `/openapi/v3/<path>` is one of them, and `/openapi/v2` is
 everything at once for clients of old. Documents are built when somebody asks, in a thread, and kept compressed. A
-document's hash is that of what it is made from, so the list can be written without building any.
+document's hash is that of what it is made from, so the list can be written without building any; with a thousand
+definitions even that takes a while, and so it is done in a thread too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import orjson
@@ -27,9 +28,12 @@ from hardpoint.machinery import errors, jsontext
 from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Request, Response
 
+if TYPE_CHECKING:
+    from hardpoint.apiserver.openapi.whole import Whole
+
 Json = dict[str, Any]
 
-SchemaOf = Callable[[Kind], Json | None]
+SchemaOf = Callable[[Kind], Json | bytes | None]
 """The schema a custom resource was declared with, the same object until it changes; None if anything goes."""
 
 JSON = "application/json"
@@ -50,11 +54,13 @@ class _Source:
 
     path: str
     kinds: Sequence[Kind]
-    declared: Mapping[str, Json]
+    declared: Mapping[str, Json | bytes]
     hash: str
     document: Callable[[], Json]
+    own: Sequence[str] | None = None
+    """The names of the schemas that only it has, if it is of custom kinds."""
 
-    def is_made_from(self, kinds: Sequence[Kind], declared: Mapping[str, Json]) -> bool:
+    def is_made_from(self, kinds: Sequence[Kind], declared: Mapping[str, Json | bytes]) -> bool:
         """Whether nothing has changed. Schemas are told apart by identity: comparing them costs as much as hashing."""
         same = declared.keys() == self.declared.keys() and all(
             declared[name] is self.declared[name] for name in declared
@@ -79,6 +85,8 @@ class OpenApi:
         self._index = _Built("", b"")
         self._built: dict[str, _Built] = {}
         self._building = asyncio.Lock()
+        self._hashing = asyncio.Lock()
+        self._wholes: dict[str, Whole] = {}
 
     async def respond(self, request: Request) -> Response | None:
         """The answer, or None for a path that is not OpenAPI's. Raises 405 and 406."""
@@ -88,51 +96,68 @@ class OpenApi:
         version, _, name = path.partition("/")
         if version == "v2" and not name:
             return await self._respond_v2(request)
-        sources = self._current()
+        sources = await self._current()
         if version != "v3" or (name and name not in sources):
             return None
         _media(request, (JSON,))
         if not name:
-            return _revalidated(request, self._index, JSON)
+            return await _revalidated(request, self._index, JSON)
         return await self._document(request, sources[name])
 
     def paths(self) -> list[str]:
         """Every path that is answered, for the index."""
-        return ["/openapi/v2", "/openapi/v3", *(f"/openapi/v3/{name}" for name in self._current())]
+        groups = dict.fromkeys(kind.group for kind in self._registry if kind.group)
+        versions = dict.fromkeys(_path(kind.group, kind.version) for kind in self._registry)
+        names = ("api", "apis", *(f"apis/{group}" for group in groups), *versions)
+        return ["/openapi/v2", "/openapi/v3", *(f"/openapi/v3/{name}" for name in names)]
 
     async def _document(self, request: Request, source: _Source) -> Response:
         (asked, *_) = parse_qs(request.query).get("hash", [""])
         if asked and asked != source.hash:
             return Response(301, headers=(("Location", _url(source)),))
-        built = await self._build(source.path, source.hash, lambda: orjson.dumps(source.document()))
+        built = await self._build(source.path, source.hash, lambda: _compressed(source))
         forever = (("Cache-Control", "public, immutable"), ("Expires", _http_date(time.time() + YEAR_SECONDS)))
-        return _revalidated(request, built, JSON, forever if asked else ())
+        return await _revalidated(request, built, JSON, forever if asked else ())
 
     async def _respond_v2(self, request: Request) -> Response:
         media = _media(request, (JSON, PROTOBUF))
-        sources = list(self._current().values())
-        whole = _digest("".join(source.hash for source in sources).encode())
-        built = await self._build(media, whole, lambda: _everything(sources, media))
-        return _revalidated(request, built, media)
+        sources = list((await self._current()).values())
+        hashed = _digest("".join(source.hash for source in sources).encode())
+        built = await self._build(media, hashed, lambda: self._whole(media).gzipped(sources))
+        return await _revalidated(request, built, media)
 
-    async def _build(self, name: str, wanted: str, encoded: Callable[[], bytes]) -> _Built:
+    def _whole(self, media: str) -> Whole:
+        from hardpoint.apiserver.openapi import whole  # For clients of old only.
+
+        if media not in self._wholes:
+            self._wholes[media] = whole.Whole(whole.AS_PROTOBUF if media == PROTOBUF else whole.AS_JSON)
+        return self._wholes[media]
+
+    async def _build(self, name: str, wanted: str, compressed: Callable[[], bytes]) -> _Built:
         """The document with that hash: the one at hand, or a new one made in a thread, one at a time."""
         async with self._building:
             built = self._built.get(name)
             if built is None or built.hash != wanted:
-                compressed = await asyncio.to_thread(lambda: gzip.compress(encoded(), 6, mtime=0))
-                built = self._built[name] = _Built(wanted, compressed)
+                built = self._built[name] = _Built(wanted, await asyncio.to_thread(compressed))
             return built
 
-    def _current(self) -> dict[str, _Source]:
-        if self._generation != self._registry.generation:
-            self._generation = self._registry.generation
-            found = _sources(self._registry, self._schema_of, self._sources)
-            self._sources = {source.path: source for source in found}
-            self._index = _index(self._sources)
-            kept = self._sources.keys() | _SPELLINGS.keys()
-            self._built = {name: built for name, built in self._built.items() if name in kept}
-        return self._sources
+    async def _current(self) -> dict[str, _Source]:
+        async with self._hashing:
+            generation, kinds = self._registry.generation, list(self._registry)
+            if self._generation != generation:
+                self._sources, self._index = await asyncio.to_thread(self._hashed, kinds)
+                self._generation = generation
+                kept = self._sources.keys() | _SPELLINGS.keys()
+                self._built = {name: built for name, built in self._built.items() if name in kept}
+            return self._sources
+
+    def _hashed(self, kinds: Sequence[Kind]) -> tuple[dict[str, _Source], _Built]:
+        sources = {source.path: source for source in _sources(kinds, self._schema_of, self._sources)}
+        return sources, _index(sources)
+
+
+def _compressed(source: _Source) -> bytes:
+    return gzip.compress(orjson.dumps(source.document()), 6, mtime=0)
 
 
 def _index(sources: Mapping[str, _Source]) -> _Built:
@@ -141,32 +166,47 @@ def _index(sources: Mapping[str, _Source]) -> _Built:
     return _Built(_digest(body), gzip.compress(body, mtime=0))
 
 
-def _sources(registry: Registry, schema_of: SchemaOf, known: Mapping[str, _Source]) -> Iterator[_Source]:
+def _sources(every: Sequence[Kind], schema_of: SchemaOf, known: Mapping[str, _Source]) -> Iterator[_Source]:
     """Every document there can be now. Those that are known and have not changed are not hashed again."""
     from hardpoint.apiserver.openapi import documents  # A server starts unasked; the first who asks loads it.
+    from hardpoint.apiserver.openapi.custom import names
 
-    found = sorted(registry, key=lambda kind: (kind.group, kind.version, kind.plural))
+    found = sorted(every, key=lambda kind: (kind.group, kind.version, kind.plural))
     yield _source("api", (), {}, documents.core_versions)
     yield _source("apis", (), {}, documents.groups)
-    for group, _ in groupby(found, key=lambda kind: kind.group):
+    for group, members in groupby(found, key=lambda kind: kind.group):
         if group:
-            yield _source(f"apis/{group}", (), {}, partial(documents.group_versions, group))
+            own = () if all(map(documents.is_custom, members)) else None
+            yield _source(f"apis/{group}", (), {}, partial(documents.group_versions, group), own)
     for (group, version), members in groupby(found, key=lambda kind: (kind.group, kind.version)):
         kinds = tuple(members)
         declared = {kind.plural: schema for kind in kinds if (schema := schema_of(kind)) is not None}
-        path = f"apis/{group}/{version}" if group else f"api/{version}"
+        path = _path(group, version)
         before = known.get(path)
         if before is not None and before.is_made_from(kinds, declared):
             yield before
         else:
-            yield _source(path, kinds, declared, partial(documents.document, group, version, kinds, declared))
+            is_custom = all(map(documents.is_custom, kinds))
+            named = [name for kind in kinds for name in names(kind)] if is_custom else None
+            yield _source(path, kinds, declared, partial(documents.document, group, version, kinds, declared), named)
 
 
-def _source(path: str, kinds: Sequence[Kind], declared: Mapping[str, Json], document: Callable[[], Json]) -> _Source:
+def _path(group: str, version: str) -> str:
+    return f"apis/{group}/{version}" if group else f"api/{version}"
+
+
+def _source(
+    path: str,
+    kinds: Sequence[Kind],
+    declared: Mapping[str, Json | bytes],
+    document: Callable[[], Json],
+    own: Sequence[str] | None = None,
+) -> _Source:
     # What a kind's structure says is in the schemas.
     told = orjson.dumps(kinds, default=lambda structure: None)
-    parts = (_makers().encode(), path.encode(), told, *map(jsontext.encode, declared.values()))
-    return _Source(path, kinds, declared, _digest(b"\n".join(parts)), document)
+    schemas = (each if isinstance(each, bytes) else jsontext.encode(each) for each in declared.values())
+    parts = (_makers().encode(), path.encode(), told, *schemas)
+    return _Source(path, kinds, declared, _digest(b"\n".join(parts)), document, own)
 
 
 @cache
@@ -179,13 +219,6 @@ def _makers() -> str:
 
 def _url(source: _Source) -> str:
     return f"/openapi/v3/{source.path}?hash={source.hash}"
-
-
-def _everything(sources: Sequence[_Source], media: str) -> bytes:
-    from hardpoint.apiserver.openapi import gnostic, swagger  # For clients of old only.
-
-    document = swagger.swagger(source.document() for source in sources)
-    return gnostic.encode(document) if media == PROTOBUF else orjson.dumps(document)
 
 
 def _digest(content: bytes) -> str:
@@ -204,14 +237,14 @@ def _media(request: Request, offered: Sequence[str]) -> str:
     raise errors.not_acceptable(offered)
 
 
-def _revalidated(request: Request, built: _Built, media: str, extra: Sequence[tuple[str, str]] = ()) -> Response:
+async def _revalidated(request: Request, built: _Built, media: str, extra: Sequence[tuple[str, str]] = ()) -> Response:
     etag = f'"{built.hash}"'
     headers = [("ETag", etag), ("Vary", "Accept, Accept-Encoding"), *extra]
     if request.headers.get("if-none-match") == etag:
         return Response(304, content_type=media, headers=headers)
     if _takes_gzip(request.headers.get("accept-encoding", "")):
         return Response(200, built.compressed, media, [*headers, ("Content-Encoding", "gzip")])
-    return Response(200, gzip.decompress(built.compressed), media, headers)
+    return Response(200, await asyncio.to_thread(gzip.decompress, built.compressed), media, headers)
 
 
 def _takes_gzip(accept_encoding: str) -> bool:

@@ -20,9 +20,15 @@ _ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": Tru
 
 def custom(kind: Kind, schema: Json | None) -> dict[str, Json]:
     """The schemas of the kind and of its list, by name."""
-    name = schema_name(kind.group, kind.version, kind.kind)
+    name, listed = names(kind)
     published = schema if schema and _depth(schema) <= DEPTH_MAX else _ANYTHING
-    return {name: _object(kind, published), f"{name}List": _list(kind, name)}
+    return {name: _object(kind, published), listed: _list(kind, name)}
+
+
+def names(kind: Kind) -> tuple[str, str]:
+    """What the schemas of the kind and of its list are called."""
+    name = schema_name(kind.group, kind.version, kind.kind)
+    return name, f"{name}List"
 
 
 def _depth(schema: Json) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from hardpoint.apiserver.openapi import operations, schemas
 from hardpoint.apiserver.openapi.custom import REFERRED, custom
 from hardpoint.apiserver.openapi.names import group_words, meta_name
@@ -19,17 +21,21 @@ TITLE = "Kubernetes"
 BEARER = {"type": "apiKey", "in": "header", "name": "authorization", "description": "A bearer token."}
 
 
-def document(group: str, version: str, kinds: Sequence[Kind], declared: Mapping[str, Json | None]) -> Json:
+def is_custom(kind: Kind) -> bool:
+    return shapes.find(kind.api_version, kind.kind) is None
+
+
+def document(group: str, version: str, kinds: Sequence[Kind], declared: Mapping[str, Json | bytes]) -> Json:
     """The document of a group and version. `declared` holds the schemas of custom resources, by plural."""
     words = group_words(group)
     base = f"/apis/{group}/{version}/" if group else f"/api/{version}/"
     served = _getter(base, f"{words}{version.capitalize()}APIResources", f"{words}_{version}", "APIResourceList")
     own: dict[str, Json] = {}
     for kind in kinds:
-        is_custom = shapes.find(kind.api_version, kind.kind) is None
-        served.update(paths(kind, custom=is_custom))
-        if is_custom:
-            own.update(custom(kind, declared.get(kind.plural)))
+        served.update(paths(kind, custom=is_custom(kind)))
+        if is_custom(kind):
+            said = declared.get(kind.plural)
+            own.update(custom(kind, orjson.loads(said) if isinstance(said, bytes) else said))
     return _complete(served, own, group, version)
 
 

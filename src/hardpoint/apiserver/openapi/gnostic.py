@@ -24,6 +24,22 @@ def encode(document: Json) -> bytes:
     return _message(_DOCUMENT, document)
 
 
+def path_entries(paths: Mapping[str, Json]) -> bytes:
+    """What paths are in the document's field of them."""
+    return _PATHS(paths)
+
+
+def definition_entries(definitions: Mapping[str, Json]) -> bytes:
+    """What definitions are in the document's field of them."""
+    return _DEFINITIONS(definitions)
+
+
+def frame(about: Json, paths_length: int, definitions_length: int, security: Json) -> tuple[bytes, bytes, bytes]:
+    """What stands before the entries of paths, between them and those of definitions, and after those."""
+    before = _message(_DOCUMENT, about) + _head(_DOCUMENT["paths"][0], paths_length)
+    return before, _head(_DOCUMENT["definitions"][0], definitions_length), _message(_DOCUMENT, security)
+
+
 def _message(fields: Fields, value: Json, extensions: int = 0) -> bytes:
     """A message whose fields are keys of a JSON object; keys with `x-` go to the field `extensions`."""
     parts = []
@@ -37,7 +53,11 @@ def _message(fields: Fields, value: Json, extensions: int = 0) -> bytes:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    return _varint(number << 3 | _LENGTH_DELIMITED) + _varint(len(content)) + content
+    return _head(number, len(content)) + content
+
+
+def _head(number: int, length: int) -> bytes:
+    return _varint(number << 3 | _LENGTH_DELIMITED) + _varint(length)
 
 
 def _varint(number: int) -> bytes:
@@ -156,11 +176,13 @@ _PATH_ITEM: Fields = {
 }
 _RESPONSE: Fields = {"description": (1, _text), "schema": (2, lambda one: _field(1, _schema(one)))}
 _API_KEY: Fields = {"type": (1, _text), "name": (2, _text), "in": (3, _text), "description": (4, _text)}
+_PATHS = _map(2, lambda item: _message(_PATH_ITEM, item))
+_DEFINITIONS = _map(1, _schema)
 _DOCUMENT: Fields = {
     "swagger": (1, _text),
     "info": (2, lambda info: _message({"title": (1, _text), "version": (2, _text)}, info)),
-    "paths": (8, _map(2, lambda item: _message(_PATH_ITEM, item))),
-    "definitions": (9, _map(1, _schema)),
+    "paths": (8, _PATHS),
+    "definitions": (9, _DEFINITIONS),
     "security": _repeated(12, _requirement),
     "securityDefinitions": (13, _map(1, lambda one: _field(2, _message(_API_KEY, one)))),
 }

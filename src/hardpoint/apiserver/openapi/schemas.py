@@ -28,7 +28,8 @@ _ABOUT_VALUES = frozenset(("enum", "format"))
 # Types whose JSON has nothing to do with their fields on the wire: objects with any fields, and values of any type.
 _OPAQUE = frozenset(("FieldsV1", "Patch", "RawExtension"))
 _ANYTHING = frozenset(("JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"))
-_IN_EVERY_GROUP = (meta_name("DeleteOptions"), meta_name("WatchEvent"))
+IN_EVERY_GROUP = (meta_name("DeleteOptions"), meta_name("WatchEvent"))
+"""What every group understands, and says so."""
 
 
 def built_in(roots: Iterable[str], group: str, version: str) -> dict[str, Json]:
@@ -42,7 +43,7 @@ def built_in(roots: Iterable[str], group: str, version: str) -> dict[str, Json]:
             shape = shapes.named(name)
             found[f"io.k8s.{name}"] = _schema(shape, descriptions)
             waiting += _referred(shape)
-    for name in _IN_EVERY_GROUP:
+    for name in IN_EVERY_GROUP:
         if group and name in found:
             _add_group(found[name], group, version)
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import orjson
+
 from hardpoint.apiserver.openapi.documents import BEARER, TITLE
 from hardpoint.apiserver.openapi.schemas import PREFIX
 from hardpoint.apiserver.version import GIT_VERSION
@@ -15,8 +17,12 @@ DEFINITIONS = "#/definitions/"
 
 # v2 has no words for these, and clients of its time stumble over defaults.
 _UNSPEAKABLE = frozenset(("anyOf", "default", "not", "nullable", "oneOf"))
-_KINDS = "x-kubernetes-group-version-kind"
-_KEPT = ("description", "operationId", "tags", "x-kubernetes-action", _KINDS)
+KINDS = "x-kubernetes-group-version-kind"
+_KEPT = ("description", "operationId", "tags", "x-kubernetes-action", KINDS)
+
+
+ABOUT: Json = {"swagger": "2.0", "info": {"title": TITLE, "version": GIT_VERSION}}
+SECURITY: Json = {"securityDefinitions": {"BearerToken": BEARER}, "security": [{"BearerToken": []}]}
 
 
 def swagger(documents: Iterable[Json]) -> Json:
@@ -28,22 +34,21 @@ def swagger(documents: Iterable[Json]) -> Json:
             paths[path] = _path_item(item)
         for name, schema in document["components"]["schemas"].items():
             definitions[name] = _joined(definitions.get(name), schema)
-    return {
-        "swagger": "2.0",
-        "info": {"title": TITLE, "version": GIT_VERSION},
-        "paths": paths,
-        "definitions": definitions,
-        "securityDefinitions": {"BearerToken": BEARER},
-        "security": [{"BearerToken": []}],
-    }
+    return {**ABOUT, "paths": paths, "definitions": definitions, **SECURITY}
+
+
+def frame() -> tuple[bytes, bytes, bytes]:
+    """What stands in JSON before the members of paths, between them and those of definitions, and after those."""
+    before = orjson.dumps(ABOUT)[:-1] + b',"paths":{'
+    return before, b'},"definitions":{', b"}," + orjson.dumps(SECURITY)[1:]
 
 
 def _joined(known: Json | None, schema: Json) -> Json:
     """A definition; kinds that several groups understand name them all."""
     if known is None:
         return _schema(schema)
-    if _KINDS in known:
-        known[_KINDS] = [*known[_KINDS], *(kind for kind in schema[_KINDS] if kind not in known[_KINDS])]
+    if KINDS in known:
+        known[KINDS] = [*known[KINDS], *(kind for kind in schema[KINDS] if kind not in known[KINDS])]
     return known
 
 
