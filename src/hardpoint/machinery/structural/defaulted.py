@@ -10,12 +10,16 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+from hardpoint.machinery.structural.spine import has_parts
+
 Json = dict[str, Any]
 Complete = Callable[[Any], None]
 
 
 def defaulter(schema: Json) -> Complete | None:
     """The function that completes a value of this schema, or None where there is nothing to fill in."""
+    if not has_parts(schema):
+        return None
     properties: Json = schema.get("properties") or {}
     given = [(name, _maker(child), bool(child.get("nullable"))) for name, child in properties.items() if _has(child)]
     below = {name: made for name, child in properties.items() if (made := defaulter(child))}

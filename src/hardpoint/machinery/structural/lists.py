@@ -10,6 +10,7 @@ import orjson
 from hardpoint.machinery.fielderrors import FieldError, at, duplicate, invalid, under
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.structural.keywords import LIST_MAP_KEYS, LIST_TYPE
+from hardpoint.machinery.structural.spine import has_parts
 
 Json = dict[str, Any]
 Unique = Callable[[Any], bool]
@@ -17,6 +18,8 @@ Unique = Callable[[Any], bool]
 
 def uniqueness(schema: Json) -> Unique | None:
     """The function that says whether every set and map in a value is one; None where the schema has neither."""
+    if not has_parts(schema) and LIST_TYPE not in schema:
+        return None
     properties: Json = schema.get("properties") or {}
     below = {name: unique for name, child in properties.items() if (unique := uniqueness(child))}
     additional, items = schema.get("additionalProperties"), schema.get("items")

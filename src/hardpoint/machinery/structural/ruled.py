@@ -14,6 +14,7 @@ from hardpoint.machinery import cel
 from hardpoint.machinery.structural.declared import Declared, declare
 from hardpoint.machinery.structural.keywords import EMBEDDED, RULES
 from hardpoint.machinery.structural.rules import Rule, compile_rules
+from hardpoint.machinery.structural.spine import has_parts
 from hardpoint.machinery.structural.viewed import View, viewer
 
 Json = dict[str, Any]
@@ -64,6 +65,8 @@ def _below(schema: Any, declared: Declared | None, *, is_resource: bool = False)
 def _field(schema: Json, declared: Declared, name: str) -> Ruled | None:
     """What has no type is not there for rules; what no rule can name may still have rules of its own."""
     child = schema["properties"][name]
+    if RULES not in child and not has_parts(child):
+        return None
     escaped = cel.escape(name)
     if escaped is None:
         return ruled(child, is_resource=bool(child.get(EMBEDDED)))

@@ -9,14 +9,22 @@ from hardpoint.machinery.structural.keywords import EMBEDDED, RULES
 
 Json = dict[str, Any]
 
+_PARTS = frozenset(("properties", "items", "additionalProperties"))
+
+
+def has_parts(schema: Json) -> bool:
+    """Whether there may be schemas below it. Most schemas, in large ones, are a scalar's."""
+    return not _PARTS.isdisjoint(schema)
+
 
 def spine(schema: Json) -> Iterator[Json]:
     """The schema and those below it."""
     waiting = [schema]
     while waiting:
         yield (now := waiting.pop())
-        waiting += (now.get("properties") or {}).values()
-        waiting += (now[word] for word in ("items", "additionalProperties") if isinstance(now.get(word), dict))
+        if has_parts(now):
+            waiting += (now.get("properties") or {}).values()
+            waiting += (now[word] for word in ("items", "additionalProperties") if isinstance(now.get(word), dict))
 
 
 def has_embedded(schema: Json) -> bool:
