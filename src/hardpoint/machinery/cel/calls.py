@@ -7,33 +7,74 @@ only when it is there, the overload is looked up by the names of the types, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from hardpoint.machinery.cel.costs import read, regex
 from hardpoint.machinery.cel.errors import EvaluationError
-from hardpoint.machinery.cel.frames import Frame, Run, Step, spend
+from hardpoint.machinery.cel.frames import CHECKPOINT, SPENT, Frame, Run, Step, ask, asking, look_up, spend
 from hardpoint.machinery.cel.functions import Cost, Overload, ResultCost, names_of
+from hardpoint.machinery.cel.library.regex import tester
 from hardpoint.machinery.cel.syntax import Call
-from hardpoint.machinery.cel.types import Kind, Type
+from hardpoint.machinery.cel.types import BYTES, STRING, Kind, Type
 
 NO_SUCH_OVERLOAD = "no such overload"
 _CORE = frozenset(("size", "contains", "startsWith", "endsWith", "matches", "type", "dyn", "int", "uint", "double"))
 """Functions of the language itself, which refuse a value without naming it; operators do so too."""
 _OPEN = (Kind.DYN, Kind.PARAMETER)
+_SMALL = (Kind.SCALAR, Kind.MOMENT, Kind.NULL, Kind.TYPE)
+_TEXTS = (STRING, BYTES)
+_LIGHT = frozenset(("size", "first", "last", "hasValue", "value", "optional.of", "type", "dyn"))
+"""Functions that take no longer for a big value than for a small one."""
 
 
 def call(node: Call, operands: Sequence[Step]) -> Step:
     """The step that calls one of a node's overloads."""
     overloads = node.overloads
     runs = [operand.run for operand in operands]
+    types = [operand.type for operand in node.operands]
     below = sum(operand.cost for operand in operands)
     cost, result_cost = _costs(overloads)
-    if len(overloads) == 1 and not _is_open([operand.type for operand in node.operands], overloads[0]):
+    if overloads[0].is_slow:
+        return Step(_pausing(overloads[0], runs, cost), below)
+    if len(overloads) == 1 and not _is_open(types, overloads[0]):
         function: Callable[..., Any] = overloads[0].run
     else:
         function = _dispatcher(node.function, overloads)
+    is_light = node.function in _LIGHT
     if isinstance(cost, int) and result_cost is None:
-        return Step(_plain(function, runs), below + cost)
-    return Step(_counted(function, runs, cost, result_cost), below)
+        run = _plain(function, runs)
+        return Step(run if is_light or all(map(_is_small, types)) else asking(run), below + cost)
+    run = _counted(function, runs, cost, result_cost)
+    return Step(run if is_light or all(map(_is_flat, types)) else asking(run), below)
+
+
+def match(text: Step, pattern: str) -> Step:
+    """The step for `text.matches(pattern)`, where the pattern is written out."""
+    test, weight, whole = tester(pattern), regex(0, len(pattern)), text.run
+
+    def run(frame: Frame) -> bool:
+        try:
+            value = whole(frame)
+        except EvaluationError:
+            spend(frame, 1)
+            raise
+        frame[SPENT] += read(len(value) + 1) * weight
+        if frame[SPENT] > frame[CHECKPOINT]:
+            look_up(frame)
+        return test(value)
+
+    return Step(run, text.cost)
+
+
+def _is_small(type: Type) -> bool:
+    """Whatever is done with such a value is done at once."""
+    return type.kind in _SMALL and type not in _TEXTS
+
+
+def _is_flat(type: Type) -> bool:
+    """What is paid for such a value grows with its size."""
+    return type.kind in _SMALL
 
 
 def _costs(overloads: Sequence[Overload]) -> tuple[Cost, ResultCost | None]:
@@ -94,17 +135,53 @@ def _plain(function: Callable[..., Any], runs: Sequence[Run]) -> Run:
 
 
 def _counted(function: Callable[..., Any], runs: Sequence[Run], cost: Cost, result_cost: ResultCost | None) -> Run:
+    evaluated = _evaluated(runs)
+
     def run_counted(frame: Frame) -> Any:
-        try:
-            values = [run(frame) for run in runs]
-        except EvaluationError:
-            spend(frame, 1)
-            raise
+        values = evaluated(frame)
         before = cost if isinstance(cost, int) else cost(values)
-        spend(frame, before)
+        frame[SPENT] += before
+        if frame[SPENT] > frame[CHECKPOINT]:
+            look_up(frame)
         result = function(*values)
         if result_cost is not None:
             spend(frame, max(0, result_cost(result) - before))
         return result
 
     return run_counted
+
+
+def _pausing(overload: Overload, runs: Sequence[Run], cost: Cost) -> Run:
+    evaluated = _evaluated(runs)
+
+    def run_pausing(frame: Frame) -> Any:
+        values = evaluated(frame)
+        if not overload.takes(names := names_of(values)):
+            raise _refusal(overload.name, names)
+        spend(frame, cost if isinstance(cost, int) else cost(values))
+        return overload.run(partial(ask, frame), *values)
+
+    return run_pausing
+
+
+def _evaluated(runs: Sequence[Run]) -> Callable[[Frame], Sequence[Any]]:
+    """The operands' values. If one of them fails, the call has cost one unit."""
+
+    def evaluate(frame: Frame) -> Sequence[Any]:
+        try:
+            return [run(frame) for run in runs]
+        except EvaluationError:
+            spend(frame, 1)
+            raise
+
+    def evaluate_two(frame: Frame) -> Sequence[Any]:
+        try:
+            return first(frame), second(frame)
+        except EvaluationError:
+            spend(frame, 1)
+            raise
+
+    if len(runs) != 2:
+        return evaluate
+    first, second = runs
+    return evaluate_two

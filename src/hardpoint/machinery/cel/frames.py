@@ -60,6 +60,25 @@ def look_up(frame: Frame) -> None:
     frame[CHECKPOINT] = min(limit, spent + BETWEEN_CHECKPOINTS)
 
 
+def ask(frame: Frame) -> None:
+    """After work that may have taken long for what it costs: does the caller still wait? Raises Interrupted."""
+    interrupt = frame[INTERRUPT]
+    if interrupt is not None and interrupt():
+        raise Interrupted
+
+
+def asking(run: Run) -> Run:
+    """The same, with a question after it whether the caller still waits."""
+
+    def run_asking(frame: Frame) -> Any:
+        value = run(frame)
+        if frame[INTERRUPT] is not None:
+            ask(frame)
+        return value
+
+    return run_asking
+
+
 def paid(step: Step) -> Run:
     """The step, paying its fixed cost when it runs."""
     run, cost, _, _ = step

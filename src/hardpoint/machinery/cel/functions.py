@@ -31,6 +31,8 @@ class Overload:
     cost: Cost = 1
     result_cost: ResultCost | None = None
     """What the result costs, if that is more."""
+    is_slow: bool = False
+    """Does `run` get a function before its arguments, to be called now and then, that raises if nobody waits?"""
 
     def takes(self, names: Sequence[str]) -> bool:
         """Would it take values of types with these names?"""
@@ -68,9 +70,10 @@ def member(
     *,
     cost: Cost = 1,
     result_cost: ResultCost | None = None,
+    is_slow: bool = False,
 ) -> Overload:
     """An overload called as `target.name(...)`."""
-    return Overload(name, tuple(parameters), result, run, True, cost, result_cost)
+    return Overload(name, tuple(parameters), result, run, True, cost, result_cost, is_slow)
 
 
 Functions = Mapping[str, tuple[Overload, ...]]

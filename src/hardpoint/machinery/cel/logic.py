@@ -13,8 +13,10 @@ from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.comparing import Same
 from hardpoint.machinery.cel.costs import read
 from hardpoint.machinery.cel.errors import Cancelled, EvaluationError
-from hardpoint.machinery.cel.frames import SPENT, Frame, Step, paid, spend
-from hardpoint.machinery.cel.values import Opaque, Optional, equal, size_of
+from hardpoint.machinery.cel.frames import SPENT, Frame, Step, ask, paid, spend
+from hardpoint.machinery.cel.values import Duration, Opaque, Optional, Timestamp, equal, size_of
+
+_SCALARS = frozenset((int, bool, float, type(None), Timestamp, Duration))
 
 
 def junction(operands: Sequence[Step], decisive: bool) -> Step:
@@ -73,8 +75,14 @@ def equality(left: Step, right: Step, wanted: bool, same: Same = equal) -> Step:
         if type(one) is str and type(other) is str:
             frame[SPENT] += read(min(len(one), len(other)))
             return (one == other) is wanted
+        if type(one) in _SCALARS:
+            frame[SPENT] += 1 if type(other) in _SCALARS else read(min(1, size_of(other)))
+            return equal(one, other) is wanted
         spend(frame, 1 if isinstance(one, Opaque) else read(min(size_of(one), size_of(other))))
-        return same(one, other) is wanted
+        found = same(one, other) is wanted
+        # What is in a container costs nothing, however much it is.
+        ask(frame)
+        return found
 
     return Step(run, left.cost + right.cost)
 

@@ -7,10 +7,10 @@ from operator import itemgetter
 from typing import Any
 
 from hardpoint.machinery.cel import costs
-from hardpoint.machinery.cel.calls import call
+from hardpoint.machinery.cel.calls import call, match
 from hardpoint.machinery.cel.comparing import comparer, merged
 from hardpoint.machinery.cel.errors import EvaluationError
-from hardpoint.machinery.cel.frames import FIRST_VARIABLE, Frame, Step, constant, new_frame
+from hardpoint.machinery.cel.frames import FIRST_VARIABLE, Frame, Step, asking, constant, new_frame
 from hardpoint.machinery.cel.library.regex import compiled
 from hardpoint.machinery.cel.logic import conditional, equality, junction, or_optional, or_value
 from hardpoint.machinery.cel.loops import Plan, loop
@@ -28,7 +28,7 @@ from hardpoint.machinery.cel.syntax import (
     ObjectOf,
     Select,
 )
-from hardpoint.machinery.cel.types import Kind
+from hardpoint.machinery.cel.types import STRING, Kind
 from hardpoint.machinery.cel.values import Optional, TypeValue, checked_key, is_in
 
 _FOLDED = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
@@ -119,6 +119,8 @@ class Planner:
         if node.function == "@in" and operands[1].constant and node.arguments[1].type.kind is Kind.LIST:
             # Looking into a list that is written out is free: cel-go has made a set of it.
             return _lookup(operands[0], operands[1].run([]))
+        if node.function == "matches" and operands[1].constant and node.operands[0].type == STRING:
+            return match(operands[0], operands[1].run([]))
         if node.function in ("find", "findAll") and operands[1].constant:
             compiled(operands[1].run([]))
         made = call(node, operands)
@@ -220,4 +222,4 @@ def _lookup(value: Step, container: Any) -> Step:
 
 def _merge(left: Step, right: Step, keys: Sequence[str]) -> Step:
     first, second = left.run, right.run
-    return Step(lambda frame: merged(first(frame), second(frame), keys), left.cost + right.cost + 1)
+    return Step(asking(lambda frame: merged(first(frame), second(frame), keys)), left.cost + right.cost + 1)

@@ -74,6 +74,8 @@ class Program:
         except EvaluationError as failure:
             failure.cost = frame[SPENT]
             raise
+        except RecursionError:
+            raise EvaluationError("a value is nested too deep to be compared") from None
         except (TypeError, AttributeError) as cause:
             # What was checked for the declared types cannot go wrong in this way with values of these types: a variable
             # has a value of another type than was declared, null for one, which no function takes.

@@ -17,6 +17,8 @@ from hardpoint.machinery.fielderrors import quote
 
 IP = opaque("net.IP")
 CIDR = opaque("net.CIDR")
+_LENGTH_MAX = 64
+"""No address or network is longer; why a longer text is none need not be found out."""
 _BITS = re.compile("0|[1-9][0-9]{0,2}")
 
 
@@ -100,6 +102,8 @@ def _parse_cidr(text: str) -> Network:
 
 
 def _can_parse_ip(text: str) -> bool:
+    if len(text) > _LENGTH_MAX:
+        return False
     try:
         _parse_ip(text)
     except EvaluationError:
@@ -108,6 +112,8 @@ def _can_parse_ip(text: str) -> bool:
 
 
 def _can_parse_cidr(text: str) -> bool:
+    if len(text) > _LENGTH_MAX:
+        return False
     try:
         _parse_cidr(text)
     except EvaluationError:

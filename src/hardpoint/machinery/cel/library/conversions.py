@@ -28,6 +28,8 @@ _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
 _DIGITS_MAX = 400
+_DURATION_LENGTH_MAX = 10_000
+"""Longer ones are sums of thousands of parts, which take long to add up and cost nothing."""
 
 
 def format_double(value: float) -> str:
@@ -79,13 +81,13 @@ def _uint_of_double(value: float) -> UInt:
 
 
 def _int_of_string(text: str) -> int:
-    if not _INTEGER.fullmatch(text) or len(text) > _DIGITS_MAX or not INT_MIN <= (value := int(text)) <= INT_MAX:
+    if len(text) > _DIGITS_MAX or not _INTEGER.fullmatch(text) or not INT_MIN <= (value := int(text)) <= INT_MAX:
         raise _wrong("string", "int")
     return value
 
 
 def _uint_of_string(text: str) -> UInt:
-    if not _UNSIGNED.fullmatch(text) or len(text) > _DIGITS_MAX or (value := int(text)) >= 2**64:
+    if len(text) > _DIGITS_MAX or not _UNSIGNED.fullmatch(text) or (value := int(text)) >= 2**64:
         raise _wrong("string", "uint")
     return UInt(value)
 
@@ -113,6 +115,8 @@ def _string_of_bytes(value: bytes) -> str:
 
 
 def _duration_of_string(text: str) -> Duration:
+    if len(text) > _DURATION_LENGTH_MAX:
+        raise _wrong("string", "google.protobuf.Duration")
     try:
         return Duration(durations.parse(text))
     except durations.BadDuration:

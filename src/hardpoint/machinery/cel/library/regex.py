@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import re2
 
@@ -14,6 +15,8 @@ from hardpoint.machinery.cel.types import INT, STRING, list_of
 
 PATTERN_LENGTH_MAX = 10_000
 _MEMORY_MAX = 8 << 20
+_QUICK_LENGTH_MAX = 1000
+_BETWEEN_PAUSES = 1000
 
 
 @lru_cache(maxsize=1024)
@@ -21,13 +24,17 @@ def compiled(pattern: str) -> Any:
     """Raises EvaluationError for what is no pattern."""
     if len(pattern) > PATTERN_LENGTH_MAX:
         raise EvaluationError(f"Illegal regex: the pattern has more than {PATTERN_LENGTH_MAX} characters")
+    try:
+        return re2.compile(pattern, _options())
+    except re2.error as wrong:
+        raise EvaluationError(f"error parsing regexp: {_in_go(wrong)}") from None
+
+
+def _options() -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MEMORY_MAX
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as wrong:
-        raise EvaluationError(f"error parsing regexp: {_in_go(wrong)}") from None
+    return options
 
 
 # RE2 and Go's regexp are one design with two sets of words.
@@ -50,8 +57,35 @@ def _in_go(wrong: Exception) -> str:
     return f"{_GO_WORDS.get(words, words)}: `{where}`"
 
 
+@lru_cache(maxsize=1024)
+def tester(pattern: str) -> Callable[[str], bool]:
+    """Tells whether a pattern matches some part of a text. Raises EvaluationError for what is no pattern.
+
+    A set of one pattern says yes five times as fast as the pattern itself, which says where. It may say no only because
+    it ran out of memory.
+    """
+    exact, quick = compiled(pattern), _quick(pattern)
+
+    def test(text: str) -> bool:
+        if len(text) <= _QUICK_LENGTH_MAX and quick is not None and quick(text):
+            return True
+        return exact.search(text.encode()) is not None
+
+    return test
+
+
+def _quick(pattern: str) -> Callable[[str], Any] | None:
+    alone = re2.Set.SearchSet(_options())
+    try:
+        alone.Add(pattern)
+        alone.Compile()
+    except re2.error:
+        return None
+    return cast("Callable[[str], Any]", alone.Match)
+
+
 def matches(text: str, pattern: str) -> bool:
-    return compiled(pattern).search(text) is not None
+    return tester(pattern)(text)
 
 
 def _find(text: str, pattern: str) -> str:
@@ -59,12 +93,14 @@ def _find(text: str, pattern: str) -> str:
     return "" if found is None else str(found.group())
 
 
-def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
+def _find_all(pause: Callable[[], None], text: str, pattern: str, count: int = -1) -> list[str]:
     found: list[str] = []
     for match in _legal(pattern).finditer(text):
         if 0 <= count <= len(found):
             break
         found.append(match.group())
+        if not len(found) % _BETWEEN_PAUSES:
+            pause()
     return found
 
 
@@ -77,6 +113,6 @@ def _legal(pattern: str) -> Any:
 
 OVERLOADS = (
     member("find", (STRING, STRING), STRING, _find, cost=searches),
-    member("findAll", (STRING, STRING), list_of(STRING), _find_all, cost=searches),
-    member("findAll", (STRING, STRING, INT), list_of(STRING), _find_all, cost=searches),
+    member("findAll", (STRING, STRING), list_of(STRING), _find_all, cost=searches, is_slow=True),
+    member("findAll", (STRING, STRING, INT), list_of(STRING), _find_all, cost=searches, is_slow=True),
 )
