@@ -96,6 +96,9 @@ class ControllerGuest:
         self.field_selector = options.get("field_selector", "")
         self.resync_seconds = options.get("resync_seconds")
         self.timeout_seconds = options.get("timeout_seconds")
+        unknown = ", ".join(f"{option}=" for option in options if option not in ControllerOptions.__annotations__)
+        if unknown:
+            raise self.function.wrong(f"takes no {unknown}; it may take {', '.join(ControllerOptions.__annotations__)}")
         try:
             self.resource = named(what)
             self.owns = tuple(named(each) for each in options.get("owns", ()))
