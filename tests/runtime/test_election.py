@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hardpoint.client.client import Client
 from hardpoint.machinery.errors import ConfigError
-from hardpoint.machinery.messages import User
+from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.runtime.election import LeaderElection, LeadershipLost
 from hardpoint.runtime.electionlease import LEASES, new_identity
 from tests.apiserver.asking import ADMIN, Api
@@ -218,6 +218,30 @@ def test_a_lease_that_somebody_took_ends_leadership_at_once() -> None:
         assert server.leases["lock"]["spec"]["holderIdentity"] == "b", "what is not ours is not released"
 
     simulate(world())
+
+
+def test_an_answer_that_comes_too_late_renews_nothing() -> None:
+    """A process that stood still finds the answer to its renewal before it finds that its time is over."""
+
+    class Slept(LeaseServer):
+        async def handle(self, request: Request) -> Response:
+            if request.method == "PUT":
+                machine.jump(3)
+            return await super().handle(request)
+
+    machine: Machine
+
+    async def world() -> None:
+        nonlocal machine
+        machine = Machine("a", Slept(), Random(1))
+        async with LeaderElection(machine.client, "lock", "default", "a", clock=machine).leading():
+            machine.is_cut = True
+            await asyncio.sleep(7.9)
+            machine.is_cut = False
+            await asyncio.sleep(3)
+
+    with pytest.raises(LeadershipLost):
+        simulate(world())
 
 
 def test_errors_of_the_body_come_out_as_they_are() -> None:
