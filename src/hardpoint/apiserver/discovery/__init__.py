@@ -2,7 +2,7 @@
 
 Two languages are spoken. Legacy answers are one small object a path; the aggregated answer of `apidiscovery.k8s.io/v2`
 carries everything below `/api` or `/apis` at once and can be revalidated by its ETag. Both are written anew when the
-registry changes and are bytes in between.
+registry changes and are bytes in between; of groups that did not change, what was written before is used again.
 """
 
 from __future__ import annotations
@@ -36,6 +36,17 @@ class _Answers(NamedTuple):
     aggregated: Mapping[str, _Tagged]
 
 
+class _Written(NamedTuple):
+    """What is said of one group."""
+
+    group: Group
+    legacy: Mapping[str, bytes]
+    """The answers at its own paths."""
+    listed: orjson.Fragment
+    """What the list of all groups says of it."""
+    aggregated: orjson.Fragment
+
+
 class Discovery:
     """Answers discovery from the registry. `address` is the `host:port` clients are told to use."""
 
@@ -43,6 +54,7 @@ class Discovery:
         self._registry = registry
         self._address = address
         self._answers = _Answers(0, {}, {})
+        self._groups: dict[str, _Written] = {}
 
     def respond(self, request: Request) -> Response | None:
         """The answer, or None for a path that is not discovery's. Raises 405 and 406."""
@@ -64,8 +76,14 @@ class Discovery:
 
     def _current(self) -> _Answers:
         if self._answers.generation != self._registry.generation:
-            self._answers = _written(self._registry, self._address)
+            every = (self._group(group) for group in groups(self._registry))
+            self._groups = {written.group.name: written for written in every}
+            self._answers = _together(self._registry.generation, list(self._groups.values()), self._address)
         return self._answers
+
+    def _group(self, group: Group) -> _Written:
+        known = self._groups.get(group.name)
+        return known if known is not None and known.group.is_same(group) else _written(group)
 
 
 def _wants_aggregated(accept: str) -> bool:
@@ -90,23 +108,33 @@ def _revalidated(answer: _Tagged, if_none_match: str) -> Response:
     return Response(200, answer.body, aggregated.MEDIA_TYPE, headers)
 
 
-def _written(registry: Registry, address: str) -> _Answers:
-    every = groups(registry)
-    core = [group for group in every if not group.name]
-    named = [group for group in every if group.name]
-    bodies: dict[str, Json] = {"api": legacy.api_versions(core, address), "apis": legacy.group_list(named)}
-    for group in named:
-        bodies[f"apis/{group.name}"] = {"kind": "APIGroup", "apiVersion": "v1", **legacy.api_group(group)}
-    for group in every:
-        for version, kinds in group.versions:
-            base = f"apis/{group.name}/{version}" if group.name else f"api/{version}"
-            bodies[base] = legacy.resource_list(group.name, version, kinds)
+def _together(generation: int, every: Sequence[_Written], address: str) -> _Answers:
+    core = [each for each in every if not each.group.name]
+    named = [each for each in every if each.group.name]
+    plain = {
+        "api": _encoded(legacy.api_versions([each.group for each in core], address)),
+        "apis": _encoded(legacy.group_list([each.listed for each in named])),
+    }
+    for each in every:
+        plain |= each.legacy
+    return _Answers(generation, plain, {"api": _tagged(core), "apis": _tagged(named)})
+
+
+def _written(group: Group) -> _Written:
+    bodies: dict[str, Json] = {}
+    listed = legacy.api_group(group)
+    if group.name:
+        bodies[f"apis/{group.name}"] = {"kind": "APIGroup", "apiVersion": "v1", **listed}
+    for version, kinds in group.versions:
+        base = f"apis/{group.name}/{version}" if group.name else f"api/{version}"
+        bodies[base] = legacy.resource_list(group.name, version, kinds)
+    told = orjson.dumps(aggregated.group_discovery(group))
     plain = {path: _encoded(body) for path, body in bodies.items()}
-    return _Answers(registry.generation, plain, {"api": _tagged(core), "apis": _tagged(named)})
+    return _Written(group, plain, orjson.Fragment(orjson.dumps(listed)), orjson.Fragment(told))
 
 
-def _tagged(listed: Sequence[Group]) -> _Tagged:
-    body = _encoded(aggregated.group_discovery_list(listed))
+def _tagged(listed: Sequence[_Written]) -> _Tagged:
+    body = _encoded(aggregated.group_discovery_list([each.aggregated for each in listed]))
     return _Tagged(body, f'"{hashlib.sha512(body).hexdigest().upper()}"')
 
 

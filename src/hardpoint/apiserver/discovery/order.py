@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from operator import is_
 from typing import NamedTuple
 
 from hardpoint.machinery.kinds import Kind
@@ -52,6 +53,13 @@ class Group(NamedTuple):
 
     name: str
     versions: Sequence[tuple[str, Sequence[Kind]]]
+
+    def is_same(self, other: Group) -> bool:
+        """Whether another group has the very same kinds, not just equal ones: what is hidden in them counts too."""
+        return [name for name, _ in self.versions] == [name for name, _ in other.versions] and all(
+            len(ours) == len(theirs) and all(map(is_, ours, theirs))
+            for (_, ours), (_, theirs) in zip(self.versions, other.versions, strict=True)
+        )
 
 
 def groups(kinds: Iterable[Kind]) -> list[Group]:
