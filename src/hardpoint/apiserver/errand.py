@@ -9,6 +9,7 @@ from hardpoint.apiserver.flow.contract import Seat
 from hardpoint.apiserver.target import Target
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Request, User
+from hardpoint.machinery.uids import BITS, uid
 
 _AUDIT_ID_LENGTH_MAX = 64
 
@@ -31,7 +32,7 @@ class Errand:
 
     def __init__(self, request: Request, where: Target, verb: str) -> None:
         said = request.headers.get("audit-id", "")
-        self.audit_id = said if 0 < len(said) <= _AUDIT_ID_LENGTH_MAX else _audit_id()
+        self.audit_id = said if 0 < len(said) <= _AUDIT_ID_LENGTH_MAX else uid(getrandbits(BITS))
         self.request = request
         self.where = where
         self.verb = verb
@@ -47,6 +48,3 @@ class Errand:
         self.warnings: list[str] = []
 
 
-def _audit_id() -> str:
-    digits = f"{getrandbits(128):032x}"
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"

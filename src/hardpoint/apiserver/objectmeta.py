@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from typing import Any
-from uuid import UUID
 
 from hardpoint.apiserver.traits import NEVER_CHANGES_GENERATION, TRACKS_CHANGES, has_status, tracks_generation
 from hardpoint.machinery import errors, fielderrors
 from hardpoint.machinery.kinds import Kind
+from hardpoint.machinery.uids import BITS, uid
 
 Json = dict[str, Any]
 
@@ -45,7 +45,7 @@ def generated_name(base: str) -> str:
 
 
 def new_uid() -> str:
-    return str(UUID(int=_random.getrandbits(128), version=4))
+    return uid(_random.getrandbits(BITS))
 
 
 def put_in_namespace(kind: Kind, obj: Json, namespace: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import platform
+import os
+import sys
 from functools import cache
 
 import orjson
@@ -31,7 +32,7 @@ def info() -> dict[str, str]:
         "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z",
         "goVersion": "",
-        "compiler": f"{platform.python_implementation()} {platform.python_version()}",
+        "compiler": f"{sys.implementation.name} {sys.version.split()[0]}",
         "platform": _platform(),
     }
 
@@ -55,5 +56,5 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 def _platform() -> str:
     """System and architecture in Go's words, as clients expect them."""
-    machine = platform.machine()
-    return f"{platform.system().lower()}/{_ARCHITECTURES.get(machine, machine)}"
+    machine = os.uname().machine
+    return f"{sys.platform}/{_ARCHITECTURES.get(machine, machine)}"

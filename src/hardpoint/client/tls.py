@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import tempfile
 from pathlib import Path
 
 from hardpoint.client.credentials import ClientCertificate
@@ -38,6 +37,8 @@ def _trust(context: ssl.SSLContext, endpoint: Endpoint) -> None:
 
 
 def _show(context: ssl.SSLContext, certificate: ClientCertificate, endpoint: Endpoint) -> None:
+    import tempfile  # Few clients show certificates of their own: start-up does not wait for it.
+
     # The ssl module takes client certificates from files only; this one is private and gone at once.
     with tempfile.TemporaryDirectory(prefix="hardpoint-") as folder:
         cert, key = Path(folder, "cert"), Path(folder, "key")

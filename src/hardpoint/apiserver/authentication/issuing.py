@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from secrets import randbits
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 from hardpoint.apiserver.authentication.options import ServiceAccountOptions
 from hardpoint.apiserver.authentication.service_account_keys import ServiceAccountKeys
+from hardpoint.machinery.uids import BITS, uid
 
 Json = dict[str, Any]
 
@@ -44,7 +45,7 @@ class TokenIssuer(NamedTuple):
             and seconds == WARN_SECONDS
             and set(audiences) <= set(self.audiences)
         )
-        metadata, identifier = account["metadata"], str(uuid4())
+        metadata, identifier = account["metadata"], uid(randbits(BITS))
         namespace, name = metadata["namespace"], metadata["name"]
         private: Json = {
             "namespace": namespace,
