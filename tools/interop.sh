@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# The real counterparts that have to be built: kubectl, kube-apiserver, our informer program and our CEL program, all of
-# Kubernetes v1.37.
+# The real counterparts that have to be built: kubectl, kube-apiserver, and our programs written with client-go and
+# cel-go, all of Kubernetes v1.37.
 # They come as Go modules, are built one at a time in a cache outside this repository, and a second run builds nothing.
-# Arguments name what to build: kubectl kube-apiserver informer cel. Without arguments it is all of them.
+# Arguments name what to build: kubectl kube-apiserver informer election cel. Without arguments it is all of them.
 set -euo pipefail
 
 version=${KUBERNETES_VERSION:-v1.37.1}
 libraries=v0.${version#v1.}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/hardpoint-interop
-informer=$(cd "$(dirname "$0")/../tests/interop/informer" && pwd)
-cel=$(cd "$(dirname "$0")/../tests/interop/cel" && pwd)
+ours=$(cd "$(dirname "$0")/../tests/interop" && pwd)
 
 if ! command -v go >/dev/null; then
   echo "interop: Go is not on PATH. Install Go 1.26 or newer, then run this again." >&2
@@ -53,23 +52,18 @@ build_kubernetes() {
 }
 
 # Go itself knows whether anything changed.
-build_informer() {
-  (cd "$informer" && nice -n 15 go build -mod=readonly -trimpath -o "$cache/bin/informer" .)
-}
-
-build_cel() {
-  (cd "$cel" && nice -n 15 go build -mod=readonly -trimpath -o "$cache/bin/cel" .)
+build_ours() {
+  (cd "$ours/$1" && nice -n 15 go build -mod=readonly -trimpath -o "$cache/bin/$1" .)
 }
 
 mkdir -p "$cache/bin"
-[ $# -gt 0 ] || set -- kubectl kube-apiserver informer cel
+[ $# -gt 0 ] || set -- kubectl kube-apiserver informer election cel
 for name in "$@"; do
   case $name in
     kubectl | kube-apiserver) build_kubernetes "$name" ;;
-    informer) build_informer ;;
-    cel) build_cel ;;
+    informer | election | cel) build_ours "$name" ;;
     *)
-      echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer, cel" >&2
+      echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer, election, cel" >&2
       exit 2
       ;;
   esac
