@@ -1,5 +1,6 @@
 """The words of a custom resource: `from hardpoint.crd import Resource, Rule`."""
 
+from hardpoint.seams.crd.guest.conditions import Condition, Conditions
 from hardpoint.seams.crd.guest.definition import Column, Scale
 from hardpoint.seams.crd.guest.markers import (
     Atomic,
@@ -17,6 +18,8 @@ from hardpoint.seams.crd.guest.values import Int32, Int64, IntOrString, MicroTim
 __all__ = [
     "Atomic",
     "Column",
+    "Condition",
+    "Conditions",
     "EmbeddedResource",
     "Int32",
     "Int64",

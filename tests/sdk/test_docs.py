@@ -11,13 +11,14 @@ import pytest
 import hardpoint.audit
 import hardpoint.authentication
 import hardpoint.authorization
+import hardpoint.controller
 import hardpoint.credential
 from hardpoint import App
 from hardpoint.guests.file_users import read
 from hardpoint.sdk.loading import load
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("guides/webhooks.md", "guides/credential-plugins.md", "reference/sdk.md")
+PAGES = ("guides/webhooks.md", "guides/controllers.md", "guides/credential-plugins.md", "reference/sdk.md")
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -38,7 +39,13 @@ def test_every_decorator_and_every_word_is_in_the_reference() -> None:
     reference = (DOCS / "reference/sdk.md").read_text()
     decorators = [name for name in vars(App) if not name.startswith("_") and callable(getattr(App, name))]
     assert [name for name in decorators if f"@app.{name}" not in reference] == []
-    modules = (hardpoint.authentication, hardpoint.authorization, hardpoint.audit, hardpoint.credential)
+    modules = (
+        hardpoint.authentication,
+        hardpoint.authorization,
+        hardpoint.audit,
+        hardpoint.controller,
+        hardpoint.credential,
+    )
     assert [module.__name__ for module in modules if f"`{module.__name__}`" not in reference] == []
 
 
