@@ -12,11 +12,13 @@ import pytest
 import yaml
 
 from hardpoint.apiserver.server import ApiServer
+from hardpoint.cli import run
+from hardpoint.client.client import Client
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.sdk.loading import load
 from hardpoint.sdk.manifests import Deployed, manifests, trust_of
 from hardpoint.store.memory import MemoryStore
-from tests.apiserver.asking import Api
+from tests.apiserver.asking import ADMIN, Api
 from tests.cli.conftest import Home
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "03_authenticator.py")
@@ -121,3 +123,84 @@ def mounted(text: str, mounts: dict[str, Path]) -> str:
     for path, folder in mounts.items():
         text = text.replace(f"{path}/", f"{folder}/")
     return text
+
+
+CONTROLLER = """
+from hardpoint import App
+from hardpoint.controller import Watch
+
+app = App("follower")
+
+async def drop(found, ctx): ...
+
+@app.controller("example.com/v1 Policy", owns=["v1 ConfigMap"], watches=[Watch("v1 Node", to=lambda node: [])],
+                reads=["v1 Secret"], finalize=drop, name="policies")
+async def follow(found, ctx): ...
+
+@app.controller("v1 Service", namespace="shop", owns=["v1 ConfigMap"], name="services")
+async def serve(found, ctx): ...
+"""
+
+
+def deployed_follower(folder: Path) -> list[Json]:
+    file = folder / "follower.py"
+    file.write_text(CONTROLLER)
+    loaded = [load(str(file))]
+    deployed = Deployed("follower", "apps", "hardpoint:test")
+    pki = trust_of(deployed, folder / "pki").ensured(datetime.now(UTC))
+    return manifests([str(file)], loaded, deployed, pki)
+
+
+def rules_of(objects: list[Json], kind: str, namespace: str | None = None) -> dict[str, set[str]]:
+    """Verbs by resource, of the one role that is meant."""
+    (role,) = [each for each in objects if each["kind"] == kind and each["metadata"].get("namespace") == namespace]
+    return {f"{rule['apiGroups'][0]}/{rule['resources'][0]}": set(rule["verbs"]) for rule in role["rules"]}
+
+
+def test_a_controller_may_do_what_it_declares_and_no_more(tmp_path: Path) -> None:
+    objects = deployed_follower(tmp_path)
+    read, own = {"get", "list", "watch"}, {"get", "list", "watch", "create", "patch", "delete"}
+    assert rules_of(objects, "ClusterRole") == {
+        "example.com/policies": {*read, "patch"},
+        "example.com/policies/status": {"patch"},
+        "example.com/policies/finalizers": {"update"},
+        "/configmaps": own,
+        "/nodes": read,
+        "/secrets": read,
+        "events.k8s.io/events": {"create", "patch"},
+    }
+    assert rules_of(objects, "Role", "shop") == {
+        "/services": read,
+        "/services/status": {"patch"},
+        "/services/finalizers": {"update"},
+        "/configmaps": own,
+        "events.k8s.io/events": {"create", "patch"},
+    }
+    assert set(rules_of(objects, "Role", "apps")) == {"coordination.k8s.io/leases"}
+
+
+def test_a_controller_has_a_token_one_replica_and_no_certificates(tmp_path: Path) -> None:
+    objects = deployed_follower(tmp_path)
+    assert {each["kind"] for each in objects}.isdisjoint({"Secret", "Service"})
+    (deployment,) = [each for each in objects if each["kind"] == "Deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    assert (deployment["spec"]["replicas"], pod["automountServiceAccountToken"]) == (1, True)
+    (container,) = pod["containers"]
+    assert container["readinessProbe"] == {"httpGet": {"port": "health", "path": "/readyz"}}
+    assert {"--leader-elect", "--no-crds"} < set(container["args"])
+
+
+async def test_a_cluster_takes_a_controllers_objects_too(tmp_path: Path) -> None:
+    async with ApiServer(MemoryStore()).running() as server:
+        client = Client.in_process(server.handle, ADMIN)
+        for name in ("apps", "shop"):
+            await client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        for each in deployed_follower(tmp_path):
+            await client.create(each, field_validation="Strict")
+
+
+def test_what_the_container_is_told_is_understood(tmp_path: Path) -> None:
+    (deployment,) = [each for each in deployed_follower(tmp_path) if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    understood = {option for each in run.command.params for option in (*each.opts, *each.secondary_opts)}
+    assert {text.partition("=")[0] for text in container["args"] if text.startswith("-")} <= understood

@@ -57,7 +57,7 @@ def command(
 
     loaded = [load(target) for target in targets]
     apps = [one.app for one in loaded]
-    if not any(app.webhooks or app.resources for app in apps):
+    if not any(app.webhooks or app.controllers or app.resources for app in apps):
         raise ConfigError(f"{targets[0]} registers nothing that runs in a cluster")
     deployed = Deployed(apps[0].name, namespace, image)
     directory = cert_dir or default_data_dir().parent / "apps" / f"{deployed.name}.{namespace}"

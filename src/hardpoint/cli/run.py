@@ -79,6 +79,12 @@ Examples:
 @click.option("-n", "--namespace", default="", metavar="NAME", help="The only namespace that controllers look at.")
 @click.option("--crds/--no-crds", default=True, help="Whether to apply the definitions of the file's resources first.")
 @click.option("--leader-elect/--no-leader-elect", default=False, help="Let one of several processes work at a time.")
+@click.option(
+    "--shards",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let several processes share the objects, in N parts; all must say the same N.",
+)
 @click.option("--dry-run", is_flag=True, help="Have the server check every write, and tell it instead of doing it.")
 @click.option(
     "--metrics-bind-address",
@@ -113,6 +119,7 @@ def command(
     namespace: str,
     crds: bool,
     leader_elect: bool,
+    shards: int | None,
     dry_run: bool,
     metrics_bind_address: str,
     health_probe_bind_address: str,
@@ -132,6 +139,8 @@ def command(
     from hardpoint.sdk.loading import load
     from hardpoint.sdk.serving import Place
 
+    if leader_elect and shards:
+        raise click.UsageError("--leader-elect and --shards exclude each other: with shards, nobody leads")
     if allow_any_client and client_ca_file is not None:
         raise click.UsageError("--client-ca-file and --allow-any-client exclude each other")
     loaded = [load(target) for target in targets]
@@ -152,6 +161,7 @@ def command(
         crds=crds,
         dry_run=dry_run,
         leader_elect=leader_elect,
+        shards=shards or 0,
         metrics_address=metrics_bind_address,
         health_address=health_probe_bind_address,
     )
@@ -169,6 +179,7 @@ class _Reach:
     crds: bool
     dry_run: bool
     leader_elect: bool
+    shards: int
     metrics_address: str
     health_address: str
 
@@ -197,14 +208,14 @@ class _Reach:
         await client.discovery.kinds()
         for guest in (guest for app in apps for guest in app.controllers.values()):
             click.echo(f"{guest.app}: {guest.name} works on {guest.resource.title} at {url}", err=True)
-        if self.leader_elect:
+        if self.leader_elect or self.shards:
             control = replace(control, lease=_lease(self.namespace or client.namespace, apps[0].name))
         return Cluster(client, control, self.crds, self.metrics_address, self.health_address)
 
     def _control(self) -> Control:
         from hardpoint.sdk.controlling import Control
 
-        return Control(namespace=self.namespace, dry_run=self.dry_run)
+        return Control(namespace=self.namespace, dry_run=self.dry_run, shards=self.shards)
 
 
 def _lease(namespace: str, name: str) -> Lease:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
@@ -30,6 +31,16 @@ class Recorder(Protocol):
         ...
 
 
+class Share(Protocol):
+    """This process's part of the keys; `sharding.py` has the one that replicas agree on."""
+
+    def owns(self, key: Key) -> bool: ...
+
+    def holding(self, key: Key) -> AbstractAsyncContextManager[None]:
+        """Work on a key, which is nobody else's meanwhile. Raises ShardLost if it is not ours, or not any more."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """Where controllers run."""
@@ -41,7 +52,7 @@ class Environment:
     """Where controllers look that do not say it themselves."""
     dry_run: bool = False
     """Whether writes are only asked about, and told."""
-    wants: Callable[[Key], bool] = lambda key: True
+    share: Share | None = None
     """Which keys are this process's, where several share the work."""
     metrics: ControllerMetrics = field(default_factory=ControllerMetrics)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

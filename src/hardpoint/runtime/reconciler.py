@@ -6,6 +6,8 @@ concerns; a key says nothing of what happened, so changes that come while one wa
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,14 +16,20 @@ from time import monotonic
 from hardpoint.machinery.errors import HardpointError
 from hardpoint.runtime.changes import Change, Key
 from hardpoint.runtime.controllermetrics import ReconcileCounts, Result
+from hardpoint.runtime.environment import Share
 from hardpoint.runtime.informer import Informer
+from hardpoint.runtime.sharding import ShardLost
 from hardpoint.runtime.telemetry import Reconciling
 from hardpoint.runtime.workqueue import WorkQueue
+
+log = logging.getLogger(__name__)
 
 Reconcile = Callable[[Key], Awaitable[float | None]]
 """Settles a key, and says after how many seconds to do it again, if at all. What it raises has it done again later."""
 INITIAL_PRIORITY = -100
 """What was there at the start waits for what happens now, as in controller-runtime."""
+TURN_SECONDS = 0.002
+"""How long reconciles run before others of the event loop do."""
 _RESULTS: Mapping[float | None, Result] = {None: "success", 0.0: "requeue"}
 
 
@@ -51,9 +59,9 @@ class Reconciler:
         group: str = "",
         kind: str = "",
         workers: int = 1,
-        wants: Callable[[Key], bool] = lambda key: True,
+        share: Share | None = None,
     ) -> None:
-        """`group` and `kind` are what the keys are of; `wants` says which of them are this process's."""
+        """The first source has the objects themselves, of `group` and `kind`; a `share` is the part that is ours."""
         self.queue = queue
         self._reconcile = reconcile
         self.sources = sources
@@ -61,7 +69,10 @@ class Reconciler:
         self._group = group
         self._kind = kind
         self._workers = workers
-        self._wants = wants
+        self._turn_ends = 0.0
+        self._next_turn = asyncio.Event()
+        self._is_pausing = False
+        self._share = share
 
     async def wait_until_synced(self) -> None:
         for source in self.sources:
@@ -82,17 +93,32 @@ class Reconciler:
         await self.wait_until_synced()
         await self.queue.work(self._look, workers=self._workers)
 
-    def add(self, keys: Iterable[Key], *, priority: int = 0) -> None:
+    def add_all(self) -> None:
+        """Look at every object again, since more of them may be ours than before."""
+        self._add(self.sources[0].informer.keys(), INITIAL_PRIORITY)
+
+    def _add(self, keys: Iterable[Key], priority: int) -> None:
         for key in keys:
-            if self._wants(key):
-                self.queue.add(key, priority=priority)
+            if self._share is None or self._share.owns(key):
+                self.queue.add(key, priority)
 
     async def _look(self, key: Key) -> float | None:
-        if not self._wants(key):
+        if self._share is None:
+            return await self._look_at_ours(key)
+        try:
+            async with self._share.holding(key):
+                return await self._look_at_ours(key)
+        except ShardLost as lost:
+            log.debug("left to another replica", extra={"why": str(lost)})
             return None
+
+    async def _look_at_ours(self, key: Key) -> float | None:
+        started = monotonic()
+        if started > self._turn_ends:
+            await self._let_others_run()
+            started = monotonic()
         result: Result = "error"
         is_terminal = False
-        started = monotonic()
         self._counts.active += 1
         try:
             with self._told(key) as told:
@@ -106,12 +132,25 @@ class Reconciler:
             self._counts.active -= 1
             self._counts.ended(result, monotonic() - started, is_terminal=is_terminal)
 
+    async def _let_others_run(self) -> None:
+        """Looks that have nothing to wait for would keep the event loop to themselves: all of them pause together."""
+        if not self._is_pausing:
+            self._is_pausing = True
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+        await self._next_turn.wait()
+
+    def _begin_turn(self) -> None:
+        self._is_pausing = False
+        self._turn_ends = monotonic() + TURN_SECONDS
+        self._next_turn.set()
+        self._next_turn.clear()
+
     def _told(self, key: Key) -> Reconciling:
         name, failures = self.queue.name, self.queue.failures(key)
         return Reconciling(name, key, group=self._group, kind=self._kind, attempts=failures)
 
     def _listen(self, source: Source) -> Callable[[], None]:
         def changed(change: Change) -> None:
-            self.add(source.concerns(change), priority=INITIAL_PRIORITY if change.is_initial else 0)
+            self._add(source.concerns(change), INITIAL_PRIORITY if change.is_initial else 0)
 
         return source.informer.subscribe(changed, resync_seconds=source.resync_seconds)

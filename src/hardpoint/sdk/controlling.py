@@ -21,6 +21,7 @@ from hardpoint.runtime.environment import Environment, Recorder
 from hardpoint.runtime.informers import Informers
 from hardpoint.runtime.reconciler import Reconciler
 from hardpoint.runtime.recorder import EventRecorder
+from hardpoint.runtime.sharding import Shards
 from hardpoint.sdk.app import App
 from hardpoint.seams.controller.guest.controller import ControllerGuest
 from hardpoint.seams.controller.guest.work import at_work
@@ -52,6 +53,8 @@ class Control:
     """Whether writes are only asked about, and told."""
     lease: Lease | None = None
     """None if nobody else is expected to do the same."""
+    shards: int = 0
+    """Into how many parts the objects are divided, so that all processes work; with none of them, one leads."""
     grace_seconds: float = GRACE_SECONDS
     """How long reconciles under way may take when it is time to stop."""
     metrics: ControllerMetrics = field(default_factory=ControllerMetrics)
@@ -103,26 +106,39 @@ class Controllers:
             await self._stop(working)
 
     async def _work(self, apps: Sequence[App]) -> None:
+        share = self._shards()
         # The caches are filled before there is an election, so that a new leader begins at once.
-        self._at_work = [await self._prepared(guest) for app in apps for guest in app.controllers.values()]
+        guests = [guest for app in apps for guest in app.controllers.values()]
+        self._at_work = [await self._prepared(guest, share) for guest in guests]
         self.is_ready = True
         while True:
             try:
-                async with self._office():
+                async with self._election() if share is None else share.running():
                     await self._reconcile()
             except LeadershipLost as lost:
                 log.warning("somebody else leads", extra={"why": str(lost)})
 
-    async def _prepared(self, guest: ControllerGuest) -> Reconciler:
-        environment = replace(self._environment, recorder=self._recorders[guest.app])
+    async def _prepared(self, guest: ControllerGuest, share: Shards | None) -> Reconciler:
+        environment = replace(self._environment, recorder=self._recorders[guest.app], share=share)
         reconciler = await at_work(guest, environment)
         await reconciler.wait_until_synced()
         told = {"app": guest.app, "controller": guest.name, "resource": guest.resource.title}
         log.info("controller is ready", extra=told | {"objects": len(reconciler.sources[0].informer)})
         return reconciler
 
+    def _shards(self) -> Shards | None:
+        lease, client = self._control.lease, self._environment.client
+        if lease is None or not self._control.shards:
+            return None
+        names = (lease.name, lease.namespace, lease.identity)
+        return Shards(client, *names, self._control.shards, on_change=self._share_changed)
+
+    def _share_changed(self, _: frozenset[int]) -> None:
+        for reconciler in self._at_work:
+            reconciler.add_all()
+
     @asynccontextmanager
-    async def _office(self) -> AsyncIterator[None]:
+    async def _election(self) -> AsyncIterator[None]:
         """Entered when it is this process's turn."""
         lease, metrics = self._control.lease, self._control.metrics
         if lease is None:

@@ -53,7 +53,7 @@ async def at_work(guest: ControllerGuest, environment: Environment) -> Reconcile
         group=guest.resource.group,
         kind=guest.resource.kind,
         workers=guest.workers,
-        wants=environment.wants,
+        share=environment.share,
     )
 
 
