@@ -15,8 +15,9 @@ from hardpoint.apiserver.server import ApiServer
 from hardpoint.cli import run
 from hardpoint.client.client import Client
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.sdk.deployment import Deployed
 from hardpoint.sdk.loading import load
-from hardpoint.sdk.manifests import Deployed, manifests, trust_of
+from hardpoint.sdk.manifests import manifests, trust_of
 from hardpoint.store.memory import MemoryStore
 from tests.apiserver.asking import ADMIN, Api
 from tests.cli.conftest import Home

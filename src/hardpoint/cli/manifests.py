@@ -51,8 +51,9 @@ def command(
 
     from hardpoint.datadir import default_data_dir
     from hardpoint.machinery import yamltext
+    from hardpoint.sdk.deployment import Deployed
     from hardpoint.sdk.loading import load
-    from hardpoint.sdk.manifests import Deployed, manifests, trust_of
+    from hardpoint.sdk.manifests import manifests, trust_of
     from hardpoint.sdk.serving import Served, write_configs
 
     loaded = [load(target) for target in targets]
