@@ -39,6 +39,23 @@ class Histogram:
         self.total += other.total
 
 
+class Histograms:
+    """Histograms by labels, which are many or not known beforehand."""
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._by_labels: dict[tuple[tuple[str, str], ...], Histogram] = {}
+
+    def observe(self, labels: tuple[tuple[str, str], ...], value: float) -> None:
+        histogram = self._by_labels.get(labels)
+        if histogram is None:
+            histogram = self._by_labels[labels] = Histogram(self._bounds)
+        histogram.observe(value)
+
+    def families(self, name: str, about: str) -> Iterator[Family]:
+        return histograms(name, about, self._by_labels.items())
+
+
 def histograms(name: str, about: str, told: Iterable[tuple[Labels, Histogram]]) -> Iterator[Family]:
     """Histograms by their labels, as one family in the four parts that make it up."""
     spread = list(told)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from hardpoint.apiserver.histograms import Seconds
-from hardpoint.machinery.exposition import Family, Sample
+from hardpoint.machinery.exposition import Family, Histograms, Sample
 
 WEBHOOK_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 MATCH_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
@@ -27,8 +26,8 @@ class AuthorizationMetrics:
         self.match_exclusions: Counter[str] = Counter()
         self.reloads: Counter[str] = Counter()
         """Of the configuration file, by success and failure."""
-        self.webhook_seconds = Seconds(WEBHOOK_BUCKETS)
-        self.match_seconds = Seconds(MATCH_BUCKETS)
+        self.webhook_seconds = Histograms(WEBHOOK_BUCKETS)
+        self.match_seconds = Histograms(MATCH_BUCKETS)
 
     def families(self) -> Iterator[Family]:
         """As `Metrics` tells them."""

@@ -9,9 +9,8 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hardpoint.apiserver.histograms import Seconds
 from hardpoint.apiserver.reader import StoreReader
-from hardpoint.machinery.exposition import Family, Sample
+from hardpoint.machinery.exposition import Family, Histograms, Sample
 
 if TYPE_CHECKING:
     from hardpoint.apiserver.custom.reaching import Reach
@@ -38,8 +37,8 @@ class Converters:
         self._kept: dict[str, _Kept] = {}
         self._retired: asyncio.Queue[tuple[float, Reach]] = asyncio.Queue()
         """What is to be closed, and when, in this order."""
-        self._by_kind = Seconds(BUCKETS)
-        self._by_result = Seconds(BUCKETS)
+        self._by_kind = Histograms(BUCKETS)
+        self._by_result = Histograms(BUCKETS)
         self._requests: Counter[tuple[tuple[str, str], ...]] = Counter()
 
     def of(self, definition: Json) -> Converter | None:
