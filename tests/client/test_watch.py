@@ -276,6 +276,33 @@ async def test_a_hopeless_answer_is_raised_at_first_and_waited_out_later(code: i
     assert listing.state is State.WATCHING
 
 
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [(429, "STREAMING"), (500, "LISTING"), (503, "LISTING"), (422, "LISTING"), (410, "STREAMING")],
+)
+async def test_a_streaming_list_that_fails_is_given_up_unless_a_list_would_fail_too(code: int, state: str) -> None:
+    picture = Picture()
+    picture.react_to(ApiError(code, "", "no"), 0)
+    assert picture.state.name == state
+
+
+async def test_a_list_that_begins_again_forgets_what_it_has_seen() -> None:
+    class Shrinking(Toy):
+        async def read_whole(self) -> Json:
+            whole = await super().read_whole()
+            self.objects.pop("a", None)
+            return whole
+
+    toy, reader = Shrinking([("write", name) for name in "abcd"], streams="refused", expiries=[True]), Reader()
+    while toy.acts:
+        toy.act()
+    await read_all(reader, follow(toy, quick()))
+    assert [(event.type, event.object["metadata"]["name"]) for event in reader.told] == [
+        *(("ADDED", name) for name in "abcd"),
+        ("DELETED", "a"),
+    ]
+
+
 async def test_a_watch_the_server_keeps_failing_is_started_over() -> None:
     picture = Picture()
     complete(picture)

@@ -2,7 +2,7 @@
 
 A state machine without I/O, so that every cut and every order can be tried in a test:
 
-                  not understood, or never finished
+                  not understood, failed, or never finished
     STREAMING ───────────────────────────────────────► LISTING
       │   ▲                                             │   ▲
       │   └───────────────┐             ┌───────────────┼───┘
@@ -33,6 +33,9 @@ FAILURES_BEFORE_STARTING_OVER = 5
 NOT_UNDERSTOOD = frozenset({400, 405, 406, 422})
 HOPELESS = NOT_UNDERSTOOD | {401, 403, 404}
 """Answers that asking again will not change, unless somebody changes the server."""
+SAYS_NOTHING_OF_STREAMING = frozenset({401, 403, 404, 429})
+"""Answers that a list would get too. Any other may be due to the streaming: a kube-apiserver over an etcd that is too
+old for it answers with 500."""
 
 
 class State(Enum):
@@ -124,7 +127,7 @@ class Picture:
         if is_forgotten(failure):
             self._start_over()
             return Reaction.ASK_LATER if failures else Reaction.ASK_NOW
-        if self.state is State.STREAMING and failure.code in NOT_UNDERSTOOD:
+        if self.state is State.STREAMING and failure.code not in SAYS_NOTHING_OF_STREAMING:
             self._give_up_streaming()
             return Reaction.ASK_NOW
         if failure.code in HOPELESS and not self.has_synced:
