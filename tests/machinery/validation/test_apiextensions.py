@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardpoint.machinery.structural import explained, fieldpaths
+from hardpoint.machinery.structural import explained
 from tests.machinery.walk import GONE, Json, changed, complaints, replaced, warnings
 
 STRING = {"type": "string"}
@@ -239,28 +238,6 @@ def test_the_group_stays() -> None:
 def test_an_unknown_format_is_a_warning() -> None:
     assert warnings(with_field({"type": "string", "format": "phone"})) == ['unrecognized format "phone"']
     assert warnings(with_field({"type": "string", "format": "date-time"})) == []
-
-
-@pytest.mark.parametrize(
-    ("path", "steps"),
-    [(".a", ("a",)), (".a['b.c']", ("a", "b.c")), ("['a']", ("a",))],
-)
-def test_paths_lead_to_fields(path: str, steps: tuple[str, ...]) -> None:
-    schema = {"properties": {"a": {"properties": {"b.c": STRING}}}}
-    assert fieldpaths.follow(schema, path)[0] == steps
-
-
-@pytest.mark.parametrize("path", ["a", ".", ".b", ".a[0]", ".a['b.c'", ".a.b.c"])
-def test_paths_that_lead_nowhere(path: str) -> None:
-    schema = {"properties": {"a": {"properties": {"b.c": STRING}}}}
-    with pytest.raises(fieldpaths.BadPath):
-        fieldpaths.follow(schema, path)
-
-
-@given(st.text())
-def test_any_path_is_read_or_refused(path: str) -> None:
-    with contextlib.suppress(fieldpaths.BadPath):
-        fieldpaths.follow({"properties": {"a": STRING}}, path)
 
 
 json_values = st.recursive(
