@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 from time import perf_counter
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -57,6 +59,14 @@ def test_names_types_and_labels_are_those_of_controller_runtime() -> None:
     ours = {name: shape for name, shape in found.items() if not name.startswith("process_")}
     assert ours == RECONCILE | QUEUE | OTHERS
     assert "process_cpu_seconds_total" in found
+
+
+def test_the_guide_names_them_all() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/operating-controllers.md").read_text()
+    rows = dict(re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", guide, re.MULTILINE))
+    assert rows.keys() == (RECONCILE | QUEUE | OTHERS).keys()
+    for name, (_, labels) in (RECONCILE | QUEUE | OTHERS).items():
+        assert set(re.findall(r"[a-z]+", rows[name].partition(":")[0])) == labels - {"le"}, name
 
 
 def test_reconciles_are_counted_by_how_they_ended() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -295,6 +296,21 @@ def test_what_others_keep_in_a_lease_stays() -> None:
             assert lease["metadata"]["labels"] == {"theirs": "yes", "ours": "a"}
 
     simulate(world())
+
+
+async def test_the_guides_program_leads(
+    api: Api, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/operating-controllers.md").read_text()
+    program = guide.partition("```python\n")[2].partition("asyncio.run(main())")[0]
+    monkeypatch.setattr(Client, "from_kubeconfig", lambda: Client.in_process(api.server.handle, ADMIN))
+    module: Json = {}
+    exec(program, module)
+    await module["main"]()
+    assert capsys.readouterr().out == "nobody else does this now\n"
+    told = await Client.in_process(api.server.handle, ADMIN).list("events.k8s.io/v1 Event", namespace="default")
+    notes = [event["note"].partition(" ")[2] for event in told["items"]]
+    assert sorted(notes) == ["became leader", "stopped leading"]
 
 
 class Heard(logging.Handler):

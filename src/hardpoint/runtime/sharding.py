@@ -224,14 +224,13 @@ class Shards:
             log.info("shard not released", extra={"lease": str(lock), "why": str(failure) or "no answer in time"})
 
     async def _forget(self, lease: Json) -> None:
-        """Delete the Lease of a replica that is gone, unless it came back."""
+        """Delete the Lease of a replica that is gone, unless it came back. Who may not leaves that to others."""
         metadata = lease["metadata"]
         unchanged = {"uid": metadata["uid"], "resource_version": metadata["resourceVersion"]}
         try:
             await self._client.delete(LEASES, metadata["name"], namespace=self._namespace, **unchanged)
         except ApiError as refused:
-            if refused.code not in (CONFLICT, NOT_FOUND):
-                raise
+            log.debug("lease not deleted", extra={"lease": metadata["name"], "why": str(refused)})
 
     def _lock(self, shard: int, lease: Json | None) -> LeaseLock:
         lock = LeaseLock(self._client, self._namespace, shard_lease(self._name, shard), self._labels)

@@ -22,9 +22,7 @@ Granted = tuple[str, str, tuple[str, ...]]
 READ = ("get", "list", "watch")
 OWN = (*READ, "create", "patch", "delete")
 EVENTS: tuple[Granted, ...] = (("events.k8s.io", "events", ("create", "patch")),)
-LEASES: tuple[Granted, ...] = (
-    ("coordination.k8s.io", "leases", ("get", "list", "watch", "create", "update", "patch")),
-)
+LEASES: tuple[Granted, ...] = (("coordination.k8s.io", "leases", ("get", "list", "create", "update", "delete")),)
 
 
 def rules_by_namespace(apps: Sequence[App]) -> dict[str, list[Json]]:
