@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -20,15 +20,20 @@ class Expr:
     tail: str = ""
     ends_in_comma: bool = True
     """Whether the last of several lines ends in a comma; in `list[X]` that would make a tuple."""
+    is_optional: bool = False
+    """Whether ` | None` comes behind it."""
 
     def flat(self) -> str:
-        return f"{self.head}{', '.join(item.flat() for item in self.items)}{self.tail}"
+        inside = ", ".join(item.flat() for item in self.items)
+        return f"{self.head}{inside}{self.tail}{' | None' if self.is_optional else ''}"
 
     def laid_out(self, indent: str, room_taken: int = 0) -> str:
         """The text, whose first line begins where the caller is; `room_taken` counts what else is on that line."""
         flat = self.flat()
         if not self.items or len(indent) + room_taken + len(flat) <= WIDTH:
             return flat
+        if self.is_optional:
+            return f"{replace(self, is_optional=False).laid_out(indent)}\n{indent}| None"
         inner = indent + INDENT
         comma = "," if self.ends_in_comma else ""
         lines = [f"{inner}{item.laid_out(inner, len(comma))}{comma}" for item in self.items]
@@ -37,10 +42,8 @@ class Expr:
     def prefixed(self, words: str) -> Expr:
         return replace(self, head=words + self.head)
 
-    def suffixed(self, words: str) -> Expr:
-        if not self.items:
-            return replace(self, head=self.head + words)
-        return replace(self, tail=self.tail + words)
+    def optional(self) -> Expr:
+        return replace(self, is_optional=True)
 
 
 def call(name: str, items: Iterable[Expr] = (), named: Mapping[str, Expr] = MappingProxyType({})) -> Expr:
@@ -57,11 +60,19 @@ def subscript(name: str, *items: Expr) -> Expr:
 def literal(value: Any) -> Expr:
     """A JSON value as Python writes it."""
     if isinstance(value, Mapping):
-        items = tuple(literal(item).prefixed(f"{text(key)}: ") for key, item in value.items())
-        return Expr("{", items, "}") if items else Expr("{}")
+        return mapped({key: literal(item) for key, item in value.items()})
     if isinstance(value, list):
-        return Expr("[", tuple(literal(item) for item in value), "]") if value else Expr("[]")
+        return listed([literal(item) for item in value])
     return Expr(text(value) if isinstance(value, str) else repr(value))
+
+
+def listed(items: Sequence[Expr]) -> Expr:
+    return Expr("[", tuple(items), "]") if items else Expr("[]")
+
+
+def mapped(items: Mapping[str, Expr]) -> Expr:
+    pairs = tuple(item.prefixed(f"{text(key)}: ") for key, item in items.items())
+    return Expr("{", pairs, "}") if pairs else Expr("{}")
 
 
 def text(value: str) -> str:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.validation.apiextensions import APPROVED
 from hardpoint.seams.crd.guest import paths
-from hardpoint.seams.crd.guest.layout import INDENT, WIDTH, Expr, call, literal
+from hardpoint.seams.crd.guest.layout import INDENT, WIDTH, Expr, call, listed, literal
 from hardpoint.seams.crd.guest.naming import plural_of
 from hardpoint.seams.crd.guest.source_types import Field, Model, Types
 
@@ -35,7 +34,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
 }
 """What the source may need, by where it is, as formatters sort it."""
 STANDARD = ("datetime", "ipaddress", "typing", "uuid")
-OR_NONE = " | None"
+CONVERSION_HINT = "\n\n\n# A webhook converts between the versions: write functions with @app.conversion.\n"
 TOP = ("apiVersion", "kind", "metadata")
 SCALE = {"specReplicasPath": "spec_replicas", "statusReplicasPath": "status_replicas", "labelSelectorPath": "selector"}
 
@@ -54,10 +53,7 @@ def source(definition: Json, app: str) -> str:
         classes.append(_Class(types, definition, version, name).text())
     models = [_model(model) for model in types.models.values()]
     body = "\n\n\n".join([*models, *classes])
-    converts = spec.get("conversion", {}).get("strategy") == "Webhook"
-    hint = (
-        "\n\n# A webhook converts between the versions: write functions with @app.conversion.\n" if converts else "\n"
-    )
+    hint = CONVERSION_HINT if spec.get("conversion", {}).get("strategy") == "Webhook" else "\n"
     head = [f'"""{kind} of {spec["group"]}."""', _imports(body), f"app = App({literal(app).head})"]
     return "\n\n".join(head) + f"\n\n\n{body}{hint}"
 
@@ -95,8 +91,8 @@ class _Class:
         blocks = [
             *nested,
             "\n".join(_line(field, INDENT) for field in fields),
-            _assigned("rules", Expr("[", tuple(top.rules), "]")) if top.rules else "",
-            _assigned("json_schema_extra", literal(extra)) if extra else "",
+            _rules(top, INDENT),
+            _assigned("json_schema_extra: ClassVar[dict[str, Any]]", literal(extra), INDENT) if extra else "",
         ]
         head = [self._decorator().laid_out(""), f"class {self._name}(Resource):", *_doc(top.doc, INDENT)]
         if top.doc:
@@ -176,16 +172,13 @@ def _metadata(properties: Json) -> Json:
 
 def _model(model: Model, indent: str = "") -> str:
     inner = indent + INDENT
-    blocks = []
-    if model.extra:
-        extra = call("ConfigDict", (), {"json_schema_extra": literal(model.extra)})
-        blocks.append(f"{inner}model_config = {extra.laid_out(inner, len('model_config = '))}")
-    if model.rules:
-        rules = Expr("[", tuple(model.rules), "]")
-        words = "rules: ClassVar[list[Rule]] = "
-        blocks.append(f"{inner}{words}{rules.laid_out(inner, len(words))}")
-    if model.fields:
-        blocks.append("\n".join(_line(field, inner) for field in model.fields))
+    extra = call("ConfigDict", (), {"json_schema_extra": literal(model.extra)}) if model.extra else None
+    parts = [
+        _assigned("model_config", extra, inner) if extra else "",
+        _rules(model, inner),
+        "\n".join(_line(field, inner) for field in model.fields),
+    ]
+    blocks = [part for part in parts if part]
     doc = _doc(model.doc, inner)
     if doc and blocks:
         doc.append("")
@@ -208,29 +201,33 @@ def _line(field: Field, indent: str) -> str:
     whole = start + field.type.flat() + (f" = {default.flat()}" if default else "")
     if len(indent) + len(whole) <= WIDTH:
         return indent + whole
+    if field.type.is_optional and (default is None or not default.items):
+        return _in_parentheses(field, indent)
     if default is None:
         return f"{indent}{start}{field.type.laid_out(indent, len(start))}"
     typed = f"{start}{field.type.flat()} = "
     if default.items and len(indent) + len(typed) + len(default.head) <= WIDTH:
         return f"{indent}{typed}{default.laid_out(indent, len(typed))}"
-    if field.type.tail.endswith(OR_NONE):
-        return _in_parentheses(field, default, indent)
     room = len(start) + len(f" = {default.flat()}")
     return f"{indent}{start}{field.type.laid_out(indent, room)} = {default.flat()}"
 
 
-def _in_parentheses(field: Field, default: Expr, indent: str) -> str:
-    """A long `X | None`, which formatters break before the bar."""
+def _in_parentheses(field: Field, indent: str) -> str:
+    """A long `X | None`: formatters put the default on a line of its own, and if that is not enough the type."""
     inner = indent + INDENT
-    flat = f"{inner}{field.type.flat()}"
-    if len(flat) > WIDTH:
-        alone = replace(field.type, tail=field.type.tail.removesuffix(OR_NONE))
-        flat = f"{inner}{alone.laid_out(inner)}\n{inner}| None"
-    return f"{indent}{field.name}: (\n{flat}\n{indent}) = {default.flat()}"
+    start = f"{indent}{field.name}: {field.type.flat()} = ("
+    if field.default is not None and len(start) <= WIDTH:
+        return f"{start}\n{inner}{field.default.flat()}\n{indent})"
+    default = "" if field.default is None else f" = {field.default.flat()}"
+    return f"{indent}{field.name}: (\n{inner}{field.type.laid_out(inner)}\n{indent}){default}"
 
 
-def _assigned(name: str, value: Expr) -> str:
-    return f"{INDENT}{name} = {value.laid_out(INDENT, len(f'{name} = '))}"
+def _rules(model: Model, indent: str) -> str:
+    return _assigned("rules: ClassVar[list[Rule]]", listed(model.rules), indent) if model.rules else ""
+
+
+def _assigned(name: str, value: Expr, indent: str) -> str:
+    return f"{indent}{name} = {value.laid_out(indent, len(f'{name} = '))}"
 
 
 def _imports(body: str) -> str:

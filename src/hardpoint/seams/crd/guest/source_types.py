@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from hardpoint.seams.crd.guest.layout import Expr, call, literal, subscript
+from hardpoint.seams.crd.guest.layout import Expr, call, listed, literal, mapped, subscript
 from hardpoint.seams.crd.guest.markers import VALIDATIONS, Rule
 from hardpoint.seams.crd.guest.naming import camel, snake
 from hardpoint.seams.crd.guest.schema import INT_OR_STRING, INT_OR_STRING_CHOICES, PRESERVE
@@ -38,6 +38,8 @@ FORMATTED: Mapping[tuple[str, str], str] = {
 }
 PLAIN_NUMBERS = ("Int32", "Int64")
 """Formatted types that are written as JSON writes them, so that defaults and bounds may stand beside them."""
+WRITTEN_OTHERWISE = frozenset(FORMATTED) - {("integer", "int32"), ("integer", "int64")}
+"""Types whose values JSON writes in another way than Python."""
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 BOUNDS: Mapping[str, Mapping[str, str]] = {
     "string": {"minLength": "min_length", "maxLength": "max_length"},
@@ -62,6 +64,8 @@ class Model:
     extra: Json
     names: dict[str, str] = field(default_factory=dict)
     """Python's names of the fields, by JSON's."""
+    models: dict[str, Model | None] = field(default_factory=dict)
+    """The models of the fields, or of what is in them, by JSON's names."""
 
     def content(self) -> tuple[Any, ...]:
         """What makes two models the same but for the name."""
@@ -98,22 +102,23 @@ class Types:
         left = dict(schema)
         left.pop("type", None)
         required = left.pop("required", [])
-        fields, names = [], self._names(left.get("properties", {}))
+        fields, models, names = [], {}, self._names(left.get("properties", {}))
         for wire, child in left.pop("properties", {}).items():
-            fields.append(self._field(names[wire], wire, child, name, is_required=wire in required))
+            models[wire], found = self._field(names[wire], wire, child, name, is_required=wire in required)
+            fields.append(found)
         doc = _docstring(left)
         rules = [_rule(rule) for rule in left.pop(VALIDATIONS, ())]
         # pydantic's own default for a class of this name would be taken for a title.
         left.pop("title", None)
-        model = Model(name, doc, fields, rules, left, names)
+        model = Model(name, doc, fields, rules, left, names, models)
         return self._listed(model) if is_listed else model
 
     def _listed(self, model: Model) -> Model:
         for there in self.models.values():
             if there.content() == model.content():
+                self._taken.remove(model.name)
                 return there
         self.models[model.name] = model
-        self._taken.add(model.name)
         return model
 
     def free_name(self, wanted: str, parent: str) -> str:
@@ -124,6 +129,7 @@ class Types:
         number = 2
         while name in self._taken:
             name, number = f"{name.rstrip('0123456789')}{number}", number + 1
+        self._taken.add(name)
         return name
 
     def _names(self, properties: Json) -> dict[str, str]:
@@ -142,7 +148,7 @@ class Types:
     def part(self, wire: str, name: str, schema: Json, *, is_required: bool) -> tuple[Model | None, Field]:
         """The class for a part of the top level, if it is an object with fields, and the field that holds it."""
         if not _is_model(schema):
-            return None, self._field(wire, wire, schema, name, is_required=is_required)
+            return None, self._field(wire, wire, schema, name, is_required=is_required)[1]
         beside = ("default", "nullable", PRESERVE)
         model = self.model({key: schema[key] for key in schema if key not in beside}, name, is_listed=False)
         notes = [call("PreserveUnknown")] if schema.get(PRESERVE) else []
@@ -150,10 +156,13 @@ class Types:
         typed = Typed(Expr(name), left, notes, model=model)
         return model, self._presence(wire, typed, schema, is_required=is_required)
 
-    def _field(self, name: str, wire: str, schema: Json, parent: str, *, is_required: bool) -> Field:
+    def _field(
+        self, name: str, wire: str, schema: Json, parent: str, *, is_required: bool
+    ) -> tuple[Model | None, Field]:
         notes = [] if camel(name) == wire else [call("JsonName", [literal(wire)])]
         left = {key: value for key, value in schema.items() if key != "nullable"}
-        return self._presence(name, self.typed(left, wire, parent, notes), schema, is_required=is_required)
+        typed = self.typed(left, wire, parent, notes)
+        return typed.model, self._presence(name, typed, schema, is_required=is_required)
 
     def _presence(self, name: str, typed: Typed, schema: Json, *, is_required: bool) -> Field:
         """A field that must be there, has a default, or may be absent."""
@@ -167,7 +176,7 @@ class Types:
         return Field(name, self._annotated(typed, True, explicit=is_nullable), Expr("None"))
 
     def _annotated(self, typed: Typed, is_nullable: bool, *, explicit: bool) -> Expr:
-        expr = typed.type.suffixed(" | None") if is_nullable and typed.type.head != "Any" else typed.type
+        expr = typed.type.optional() if is_nullable and typed.type.head != "Any" else typed.type
         notes = list(typed.notes)
         if is_nullable and explicit:
             notes.append(call("Nullable"))
@@ -182,9 +191,8 @@ class Types:
         """The type of a schema, and what has to be said beside it."""
         typed = Typed(Expr("Any"), dict(schema), list(notes or ()))
         typed.left.pop("title", None)
-        if (description := typed.left.pop("description", "")) and not _is_model(schema):
-            typed.bounds["description"] = description
         if not _is_model(schema):
+            typed.bounds |= {"description": typed.left.pop("description")} if typed.left.get("description") else {}
             typed.notes += [_rule(rule) for rule in typed.left.pop(VALIDATIONS, ())]
         for marker, keyword, wanted in MARKERS:
             if typed.left.get(keyword) == wanted:
@@ -209,8 +217,6 @@ class Types:
 
     def _model(self, typed: Typed, name: str, parent: str) -> None:
         own = {key: typed.left.pop(key) for key in list(typed.left) if key not in ("default", PRESERVE)}
-        if typed.bounds.get("description"):
-            own["description"] = typed.bounds.pop("description")
         if typed.left.pop(PRESERVE, False):
             typed.notes.append(call("PreserveUnknown"))
         found = self.model(own, self.free_name(name, parent))
@@ -221,7 +227,7 @@ class Types:
         del left["type"]
         values = left.pop("additionalProperties", None)
         if isinstance(values, dict):
-            typed.type = subscript("dict", Expr("str"), self._item(values, name, parent))
+            typed.type = subscript("dict", Expr("str"), self._item(typed, values, name, parent))
         else:
             left.pop(PRESERVE, None)
             typed.type = subscript("dict", Expr("str"), Expr("Any"))
@@ -230,16 +236,18 @@ class Types:
     def _array(self, typed: Typed, name: str, parent: str) -> None:
         left = typed.left
         del left["type"]
-        typed.type = subscript("list", self._item(left.pop("items", {}), name, parent))
+        typed.type = subscript("list", self._item(typed, left.pop("items", {}), name, parent))
         if left.get(LIST_TYPE) == "map":
             del left[LIST_TYPE]
             typed.notes.append(call("MapKeys", [literal(key) for key in left.pop(MAP_KEYS, [])]))
         typed.bound(BOUNDS["array"])
 
-    def _item(self, schema: Json, name: str, parent: str) -> Expr:
+    def _item(self, whole: Typed, schema: Json, name: str, parent: str) -> Expr:
         left = dict(schema)
         is_nullable = bool(left.pop("nullable", False))
-        return self._annotated(self.typed(left, _singular(name), parent), is_nullable, explicit=False)
+        typed = self.typed(left, _singular(name), parent)
+        whole.model = typed.model
+        return self._annotated(typed, is_nullable, explicit=False)
 
     def _scalar(self, typed: Typed, name: str, parent: str) -> None:
         left = typed.left
@@ -267,25 +275,28 @@ class Types:
 
     def _default(self, schema: Json, value: Any, model: Model | None) -> Expr | None:
         """A default in Python; None if only the schema can say it."""
-        if schema.get("type") in SCALARS and (schema["type"], schema.get("format", "")) not in FORMATTED:
+        if value is None or (schema.get("type"), schema.get("format", "")) in WRITTEN_OTHERWISE:
+            return None
+        if schema.get("type") in SCALARS or (schema.get(INT_OR_STRING) and "pattern" not in schema):
             return literal(value)
-        if schema.get("format") in ("int32", "int64") or (schema.get(INT_OR_STRING) and "pattern" not in schema):
-            return literal(value)
-        if model is not None and isinstance(value, dict):
-            return self._made(schema, value, model)
-        if value in ([], {}) and schema.get(LIST_TYPE) != "set":
-            return literal(value)
-        items = schema.get("items", schema.get("additionalProperties"))
-        is_plain = isinstance(items, dict) and items.get("type") in SCALARS and "format" not in items
-        return literal(value) if is_plain and value and None not in _inside(value) else None
+        if schema.get("type") == "array" and schema.get(LIST_TYPE) != "set":
+            items = [self._default(schema.get("items", {}), item, model) for item in value]
+            return listed([item for item in items if item is not None]) if None not in items else None
+        if _is_model(schema):
+            return self._made(schema, value, model) if model is not None else None
+        values = schema.get("additionalProperties")
+        if schema.get("type") == "object" and isinstance(values, dict):
+            found = {key: self._default(values, item, model) for key, item in value.items()}
+            said = {key: item for key, item in found.items() if item is not None}
+            return mapped(said) if len(said) == len(found) else None
+        return None
 
     def _made(self, schema: Json, value: Json, model: Model) -> Expr | None:
         """A model with the fields that are said, and no others."""
         named: dict[str, Expr] = {}
         for wire, said in value.items():
             child = schema.get("properties", {}).get(wire)
-            plain = child is not None and not _is_model(child)
-            written = self._default(child, said, None) if plain and said is not None else None
+            written = self._default(child, said, model.models[wire]) if child is not None else None
             if written is None:
                 return None
             named[model.names[wire]] = written
@@ -301,6 +312,7 @@ class Typed:
     notes: list[Expr]
     bounds: dict[str, Any] = field(default_factory=dict)
     model: Model | None = None
+    """The model it is, or that its items or values are."""
 
     def bound(self, names: Mapping[str, str]) -> None:
         for keyword, name in names.items():
@@ -316,6 +328,12 @@ MARKERS = (
 )
 USUAL = ((MAP_TYPE, "granular"), (PRESERVE, False), (EMBEDDED, False), (INT_OR_STRING, False), ("default", None))
 """What says no more than leaving it out."""
+
+
+SINGULARS = (
+    *(("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")),
+    *(("ss", "ss"), ("us", "us"), ("is", "is"), ("s", "")),
+)
 
 
 def _is_model(schema: Json) -> bool:
@@ -381,17 +399,13 @@ def _compiles(pattern: str) -> bool:
     return True
 
 
-def _inside(value: Any) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
-
-
 def _pascal(name: str) -> str:
     word = "".join(part[:1].upper() + part[1:] for part in snake(name).split("_"))
     return word if word.isidentifier() else f"Field{word}"
 
 
 def _singular(name: str) -> str:
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", "")):
+    for ending, instead in SINGULARS:
         if name.endswith(ending) and len(name) > len(ending) + 1:
             return name[: -len(ending)] + instead
     return name
