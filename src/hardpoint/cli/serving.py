@@ -96,7 +96,7 @@ def _be_detached(options: Options, parent: int) -> None:
     def ready(state: State) -> None:
         nonlocal is_ready
         is_ready = True
-        tell({"state": state})
+        tell({"state": state._asdict()})
 
     try:
         os.setsid()
