@@ -12,10 +12,12 @@ and they cost nothing. Requests inside a span are spans in it, see `telemetryreq
 from __future__ import annotations
 
 import sys
-import uuid
 from contextvars import ContextVar, Token
+from random import getrandbits
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from hardpoint.machinery.uids import BITS, uid
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -54,7 +56,7 @@ class Reconciling:
     def id(self) -> str:
         """A name for this one reconcile; made when somebody asks."""
         if not self._id:
-            self._id = str(uuid.uuid4())
+            self._id = uid(getrandbits(BITS))
         return self._id
 
     def fields(self) -> dict[str, Any]:
