@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 import signal
 import threading
+import time
+import urllib.error
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -178,3 +182,60 @@ def test_dev_uses_what_is_saved(home: Home) -> None:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
     assert process.returncode == 0
+
+
+CONTROLLER = """
+from hardpoint import App
+from hardpoint.controller import Context
+
+app = App("pages")
+
+@app.controller("v1 ConfigMap", label_selector="page=true")
+async def publish(page, ctx: Context) -> None:
+    body = {{"kind": "Secret", "apiVersion": "v1", "metadata": {{"name": ctx.key.name}}}}
+    await ctx.apply({{**body, "stringData": {{"word": "{word}"}}}})
+"""
+
+
+def test_run_works_in_the_cluster_reloads_and_ends_in_order(home: Home) -> None:
+    address = home.up()
+    (home.path / "pages.py").write_text(CONTROLLER.format(word="first"))
+    page = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": {"page": "true"}}}
+    home.ask(address, "/api/v1/namespaces/default/configmaps", method="POST", body=page)
+    with home.start("run", "pages.py", "--dev", "--leader-elect") as process:
+        try:
+            assert process.stderr is not None
+            said = process.stderr.readline()
+            assert said == f"pages: publish works on v1 ConfigMap at {address}\n"
+            assert base64.b64decode(word_when(home, address, "first")) == b"first"
+            (home.path / "pages.py").write_text(CONTROLLER.format(word="second"))
+            assert base64.b64decode(word_when(home, address, "second")) == b"second"
+        finally:
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=30)
+            home.run("down")
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    assert "stopped leading" in err
+
+
+def word_when(home: Home, address: str, word: str) -> str:
+    """The Secret's word, once it is this one: a file is saved until somebody notices."""
+    wanted = base64.b64encode(word.encode()).decode()
+    for _ in range(200):
+        with contextlib.suppress(urllib.error.HTTPError):
+            found = json.loads(home.ask(address, "/api/v1/namespaces/default/secrets/a"))
+            if found["data"]["word"] == wanted:
+                return wanted
+        (home.path / "pages.py").write_text(CONTROLLER.format(word=word))
+        time.sleep(0.1)
+    pytest.fail(f"nobody wrote {word}")
+
+
+def test_run_says_in_a_sentence_that_there_is_no_cluster(home: Home) -> None:
+    (home.path / "pages.py").write_text(CONTROLLER.format(word="first"))
+    done = home.run("run", "pages.py")
+    assert done.status == 2
+    assert "names no cluster; start one with `hardpoint up`" in done.err
+    both = home.run("run", "pages.py", "--leader-elect", "--shards", "4")
+    assert (both.status, "exclude each other" in both.err) == (2, True)
