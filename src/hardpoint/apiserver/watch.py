@@ -24,6 +24,7 @@ from hardpoint.apiserver.storefailures import store_failure
 from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError, StoreError
 from hardpoint.machinery.jsontext import encode
+from hardpoint.machinery.kinds import Kind
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.partial import partial_metadata
 from hardpoint.store.contract import Compacted, Page
@@ -125,6 +126,8 @@ class _Watcher:
     async def _live(self, after: int) -> AsyncIterator[bytes]:
         hub = self._call.services.hub
         async for told in hub.changes(self._place, after=after, patience_seconds=self._patience_seconds):
+            if self._is_converted_otherwise():
+                return
             changes = await self._brought(told.changes)
             lines = [line for change in changes if (line := self._changed(change))]
             if lines:
@@ -146,11 +149,22 @@ class _Watcher:
         seen = [change for change in changes if selection.has_key(change.key)]
         return await crossing.changes(seen, both=selection.needs_object)
 
+    def _is_converted_otherwise(self) -> bool:
+        """Whether what is watched has another converter now: the watch ends, and the next one asks that."""
+        kind = self._call.kind
+        now = self._served(kind) if kind.structure is not None else None
+        if now is None or now.structure is None or kind.structure is None:
+            return False
+        return now.structure.converter is not kind.structure.converter
+
     def _is_served(self) -> bool:
         """Whether there still is what is watched: a custom resource may go, and its watches end when they notice."""
         kind = self._call.kind
-        registry = self._call.services.registry
-        return kind.structure is None or registry.find(kind.group, kind.version, kind.plural) is not None
+        return kind.structure is None or self._served(kind) is not None
+
+    def _served(self, kind: Kind) -> Kind | None:
+        """What a kind is now."""
+        return self._call.services.registry.find(kind.group, kind.version, kind.plural)
 
     def _patience_seconds(self) -> float:
         return max(min(self._next_bookmark, self._deadline) - monotonic(), 0.0)

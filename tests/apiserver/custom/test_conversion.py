@@ -165,6 +165,17 @@ async def test_watchers_share_a_conversion_and_see_changes_in_order(api: Api, co
     assert sum(converter.sizes()) == 10
 
 
+async def test_a_watch_ends_when_somebody_else_converts(api: Api, converter: Converting) -> None:
+    made = await api.ok("POST", addresses("v1"), address())
+    path = f"{addresses('v2')}?watch=1&resourceVersion={made['metadata']['resourceVersion']}"
+    async with api.watching(path) as events, asyncio.timeout(10):
+        await api.ok("PATCH", addresses("v1", "a"), {"spec": {"hostPort": "two:1"}}, content_type=MERGE)
+        assert (await anext(events))["object"]["spec"]["host"] == "two"
+        await _point_to(api, f"https://127.0.0.1:{free_port()}/")
+        await api.ok("PATCH", addresses("v1", "a"), {"spec": {"hostPort": "three:1"}}, content_type=MERGE)
+        assert [event async for event in events] == []
+
+
 async def test_a_selecting_watcher_sees_objects_come_and_go(api: Api, converter: Converting) -> None:
     made = await api.ok("POST", addresses("v1"), address("a", hostPort="one:1"))
     start = made["metadata"]["resourceVersion"]
