@@ -92,9 +92,10 @@ class LeaderElection:
         clock: Clock | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`on_change` is told when this candidate begins and when it ends to lead. Raises ConfigError.
+        """`on_change` is told whether this candidate leads: when it begins to wait, then at every change.
 
-        `identity` must be this candidate's alone: who comes back under an old one is taken for the old one.
+        `identity` must be this candidate's alone: who comes back under an old one is taken for the old one. Raises
+        ConfigError.
         """
         _check(identity, lease_seconds, renew_seconds, retry_seconds)
         self.identity = identity
@@ -150,6 +151,7 @@ class LeaderElection:
 
     async def _acquire(self) -> None:
         log.info("waiting to lead", extra={"lease": str(self._lock), "identity": self.identity})
+        self._on_change(False)
         while not await self._attempt():
             await self._clock.sleep(self.retry_seconds * (1 + JITTER * self._chance()))
         self._tell(leads=True)
