@@ -17,6 +17,7 @@ from hardpoint.machinery.cel.functions import Cost, Overload, ResultCost, names_
 from hardpoint.machinery.cel.library.regex import tester
 from hardpoint.machinery.cel.syntax import Call
 from hardpoint.machinery.cel.types import BYTES, STRING, Kind, Type
+from hardpoint.machinery.cel.weights import weighed
 
 NO_SUCH_OVERLOAD = "no such overload"
 _CORE = frozenset(("size", "contains", "startsWith", "endsWith", "matches", "type", "dyn", "int", "uint", "double"))
@@ -31,13 +32,16 @@ _LIGHT = frozenset(("size", "first", "last", "hasValue", "value", "optional.of",
 def call(node: Call, operands: Sequence[Step]) -> Step:
     """The step that calls one of a node's overloads."""
     overloads = node.overloads
-    runs = [operand.run for operand in operands]
     types = [operand.type for operand in node.operands]
+    if node.function not in _LIGHT:
+        operands = list(map(weighed, operands, types))
+    runs = [operand.run for operand in operands]
     below = sum(operand.cost for operand in operands)
     cost, result_cost = _costs(overloads)
-    if overloads[0].is_slow:
-        return Step(_pausing(overloads[0], runs, cost), below)
-    if len(overloads) == 1 and not _is_open(types, overloads[0]):
+    is_known = len(overloads) == 1 and not _is_open(types, overloads[0])
+    if any(overload.is_slow for overload in overloads):
+        return Step(_pausing(overloads, runs, (cost, result_cost), is_known), below)
+    if is_known:
         function: Callable[..., Any] = overloads[0].run
     else:
         function = _dispatcher(node.function, overloads)
@@ -151,17 +155,31 @@ def _counted(function: Callable[..., Any], runs: Sequence[Run], cost: Cost, resu
     return run_counted
 
 
-def _pausing(overload: Overload, runs: Sequence[Run], cost: Cost) -> Run:
-    evaluated = _evaluated(runs)
+def _pausing(
+    overloads: Sequence[Overload], runs: Sequence[Run], costs: tuple[Cost, ResultCost | None], is_known: bool
+) -> Run:
+    evaluated, (cost, result_cost) = _evaluated(runs), costs
 
     def run_pausing(frame: Frame) -> Any:
         values = evaluated(frame)
-        if not overload.takes(names := names_of(values)):
-            raise _refusal(overload.name, names)
-        spend(frame, cost if isinstance(cost, int) else cost(values))
-        return overload.run(partial(ask, frame), *values)
+        meant = overloads[0] if is_known else _meant(overloads, values)
+        before = cost if isinstance(cost, int) else cost(values)
+        spend(frame, before)
+        result = meant.run(partial(ask, frame), *values) if meant.is_slow else meant.run(*values)
+        if result_cost is not None:
+            spend(frame, max(0, result_cost(result) - before))
+        ask(frame)
+        return result
 
     return run_pausing
+
+
+def _meant(overloads: Sequence[Overload], values: Sequence[Any]) -> Overload:
+    names = names_of(values)
+    for overload in overloads:
+        if overload.takes(names):
+            return overload
+    raise _refusal(overloads[0].name, names)
 
 
 def _evaluated(runs: Sequence[Run]) -> Callable[[Frame], Sequence[Any]]:

@@ -14,6 +14,8 @@ from typing import Any
 from hardpoint.machinery.cel.types import Kind, Type
 from hardpoint.machinery.cel.values import type_name
 
+Pause = Callable[[], None]
+"""Called now and then by what takes long; raises if nobody waits any more."""
 Cost = int | Callable[[Sequence[Any]], int]
 ResultCost = Callable[[Any], int]
 
@@ -32,7 +34,7 @@ class Overload:
     result_cost: ResultCost | None = None
     """What the result costs, if that is more."""
     is_slow: bool = False
-    """Does `run` get a function before its arguments, to be called now and then, that raises if nobody waits?"""
+    """Does `run` get a Pause before its arguments?"""
 
     def takes(self, names: Sequence[str]) -> bool:
         """Would it take values of types with these names?"""
@@ -57,9 +59,10 @@ def function(
     *,
     cost: Cost = 1,
     result_cost: ResultCost | None = None,
+    is_slow: bool = False,
 ) -> Overload:
     """An overload called as `name(...)`."""
-    return Overload(name, tuple(parameters), result, run, False, cost, result_cost)
+    return Overload(name, tuple(parameters), result, run, False, cost, result_cost, is_slow)
 
 
 def member(

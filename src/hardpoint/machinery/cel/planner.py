@@ -30,6 +30,7 @@ from hardpoint.machinery.cel.syntax import (
 )
 from hardpoint.machinery.cel.types import STRING, Kind
 from hardpoint.machinery.cel.values import Optional, TypeValue, checked_key, is_in
+from hardpoint.machinery.cel.weights import weighed
 
 _FOLDED = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
 """Conversions of what is written out are done once, and cost nothing."""
@@ -104,8 +105,8 @@ class Planner:
             case "_?_:_":
                 return conditional(*operands)
             case "_==_" | "_!=_":
-                same = comparer(node.arguments[0].type)
-                return equality(operands[0], operands[1], node.function == "_==_", same)
+                left, right = map(weighed, operands, (argument.type for argument in node.arguments))
+                return equality(left, right, node.function == "_==_", comparer(node.arguments[0].type))
             case "_+_" if (keys := node.arguments[0].type.keys) is not None:
                 return _merge(operands[0], operands[1], keys)
             case "_[_]":

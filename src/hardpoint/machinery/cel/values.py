@@ -7,6 +7,7 @@ containers are compared by `equal`, never by `==`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -103,19 +104,32 @@ def type_name(value: Any) -> str:
 def equal(left: Any, right: Any) -> bool:
     """Numbers are equal across their types; everything else needs the same type on both sides."""
     kind, other = type(left), type(right)
-    if kind is list:
+    if kind is list or kind is dict:
         # Python finds more things equal than CEL does, and finds it fast.
-        return other is list and left == right and (_is_plain(left, right) or all(map(equal, left, right)))
-    if kind is dict:
-        return other is dict and left == right and all(_has_equal(right, *entry) for entry in left.items())
+        return other is kind and left == right and _is_alike(left, right)
     if kind is Optional:
         return other is Optional and _equal_optionals(left, right)
     return (kind is other or (kind in _NUMBERS and other in _NUMBERS)) and bool(left == right)
 
 
-def _is_plain(left: list[Any], right: list[Any]) -> bool:
-    """Is nothing in these lists for which Python's equality says more than CEL's?"""
-    return _CONFUSED.isdisjoint(map(type, left)) and _CONFUSED.isdisjoint(map(type, right))
+def _is_alike(left: Any, right: Any) -> bool:
+    """Do two values that Python finds equal have the same types throughout?"""
+    kind = type(left)
+    if kind is list:
+        if _CONFUSED.isdisjoint(map(type, left)) and _CONFUSED.isdisjoint(map(type, right)):
+            return True
+        return type(right) is list and all(map(_is_alike, left, right))
+    if kind is dict:
+        return type(right) is dict and _has_same_values(left, right)
+    return (kind is bool) is (type(right) is bool)
+
+
+def _has_same_values(left: dict[Any, Any], right: dict[Any, Any]) -> bool:
+    if set(map(type, left)) != {str}:
+        return all(_has_equal(right, key, value) for key, value in left.items())
+    if _CONFUSED.isdisjoint(map(type, left.values())) and _CONFUSED.isdisjoint(map(type, right.values())):
+        return True
+    return all(_is_alike(value, right[key]) for key, value in left.items())
 
 
 def _has_equal(mapping: dict[Any, Any], key: Any, value: Any) -> bool:
@@ -162,6 +176,17 @@ def is_in(value: Any, container: Any) -> bool:
         return find(container, value) is not MISSING
     # What Python does not find equal is not equal; what it does may still be True for 1.
     return value in container and (type(value) is str or any(equal(value, item) for item in container))
+
+
+def is_in_patiently(pause: Callable[[], None], value: Any, items: list[Any]) -> bool:
+    """`value in items`; between two items that have much in them, `pause` is called."""
+    if type(value) not in (list, dict):
+        return is_in(value, items)
+    for item in items:
+        pause()
+        if equal(value, item):
+            return True
+    return False
 
 
 def size_of(value: Any) -> int:

@@ -54,10 +54,9 @@ class Network(Opaque):
 def _read(text: str) -> IPv4Address | IPv6Address:
     """Raises ValueError, with what is wrong, for all that is no address."""
     try:
-        address = ip_address(text)
+        return ip_address(text[: _LENGTH_MAX + 1])
     except ValueError:
         raise ValueError(f"ParseAddr({quote(text)}): {_why(text)}") from None
-    return address
 
 
 def _why(text: str) -> str:

@@ -28,8 +28,8 @@ _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
 _DIGITS_MAX = 400
-_DURATION_LENGTH_MAX = 10_000
-"""Longer ones are sums of thousands of parts, which take long to add up and cost nothing."""
+_TEXT_LENGTH_MAX = 10_000
+"""No number or duration that is meant is longer, and long ones take long to read, but cost nothing."""
 
 
 def format_double(value: float) -> str:
@@ -93,7 +93,7 @@ def _uint_of_string(text: str) -> UInt:
 
 
 def _double_of_string(text: str) -> float:
-    if not _FLOAT.fullmatch(text):
+    if len(text) > _TEXT_LENGTH_MAX or not _FLOAT.fullmatch(text):
         raise _wrong("string", "double")
     value = float(text)
     if math.isinf(value) and "n" not in text.lower():
@@ -115,7 +115,7 @@ def _string_of_bytes(value: bytes) -> str:
 
 
 def _duration_of_string(text: str) -> Duration:
-    if len(text) > _DURATION_LENGTH_MAX:
+    if len(text) > _TEXT_LENGTH_MAX:
         raise _wrong("string", "google.protobuf.Duration")
     try:
         return Duration(durations.parse(text))

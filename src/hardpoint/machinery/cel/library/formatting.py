@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.functions import Pause
 from hardpoint.machinery.cel.instants import format_duration, format_timestamp
 from hardpoint.machinery.cel.library.conversions import format_double
 from hardpoint.machinery.cel.types import DURATION, TIMESTAMP
@@ -15,6 +16,7 @@ from hardpoint.machinery.cel.values import Duration, Timestamp, TypeValue, UInt,
 from hardpoint.machinery.fielderrors import quote
 
 _PRECISION = 6
+_BETWEEN_PAUSES = 1000
 _PRECISION_MAX = 100
 _CLAUSE = re.compile(r"%(?:\.([0-9]*))?(.)", re.DOTALL)
 
@@ -34,7 +36,7 @@ class Clause(NamedTuple):
         return f"error during formatting: {_REFUSALS[self.letter]}, was given {type}"
 
 
-def format_text(template: str, values: Sequence[Any]) -> str:
+def format_text(pause: Pause, template: str, values: Sequence[Any]) -> str:
     """Raises EvaluationError for a clause nobody knows, or a value that its clause does not take."""
     parts: list[str] = []
     end = used = 0
@@ -46,7 +48,7 @@ def format_text(template: str, values: Sequence[Any]) -> str:
             continue
         if used >= len(values):
             raise EvaluationError(f"index {used} out of range")
-        parts.append(_formatted(clause, values[used]))
+        parts.append(_formatted(pause, clause, values[used]))
         used += 1
     return "".join((*parts, template[end:]))
 
@@ -66,7 +68,7 @@ def read_clauses(template: str) -> list[Clause]:
 
 def _letter(match: re.Match[str]) -> str:
     letter = match[2]
-    if letter not in _CLAUSES and match.group() != "%%":
+    if letter not in _TAKEN and match.group() != "%%":
         raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
     return letter
 
@@ -80,15 +82,17 @@ def _precision(digits: str | None) -> int:
     return precision
 
 
-def _formatted(clause: Clause, value: Any) -> str:
+def _formatted(pause: Pause, clause: Clause, value: Any) -> str:
     try:
+        if clause.letter == "s":
+            return _text(value, pause)
         return _CLAUSES[clause.letter](value, clause.precision)
     except (ValueError, OverflowError, TypeError):
         refusal = _REFUSALS[clause.letter]
         raise EvaluationError(f"error during formatting: {refusal}, was given {type_name(value)}") from None
 
 
-def _text(value: Any, _: int = 0) -> str:
+def _text(value: Any, pause: Pause) -> str:
     match value:
         case str():
             return value
@@ -109,14 +113,22 @@ def _text(value: Any, _: int = 0) -> str:
         case TypeValue():
             return value.name
         case list():
-            return f"[{', '.join(map(_inner, value))}]"
+            return f"[{', '.join(_inner(item, pause) for item in _pausing(value, pause))}]"
         case dict():
-            shown = sorted((_inner(key), _inner(item)) for key, item in value.items())
+            entries = _pausing(value.items(), pause)
+            shown = sorted((_inner(key, pause), _inner(item, pause)) for key, item in entries)
             return f"{{{', '.join(f'{key}:{item}' for key, item in shown)}}}"
     raise TypeError
 
 
-def _inner(value: Any) -> str:
+def _pausing(items: Iterable[Any], pause: Pause) -> Iterator[Any]:
+    for number, item in enumerate(items):
+        if not number % _BETWEEN_PAUSES:
+            pause()
+        yield item
+
+
+def _inner(value: Any, pause: Pause) -> str:
     """A value inside a list or map."""
     match value:
         case str():
@@ -126,10 +138,10 @@ def _inner(value: Any) -> str:
         case float():
             return quote(_infinite(value)) if _infinite(value) else f"{value:.6f}"
         case Timestamp():
-            return f'timestamp("{_text(value)}")'
+            return f'timestamp("{format_timestamp(value)}")'
         case Duration():
-            return f'duration("{_text(value)}")'
-    return _text(value)
+            return f'duration("{format_duration(value)}")'
+    return _text(value, pause)
 
 
 def _infinite(value: float) -> str:
@@ -188,7 +200,6 @@ def _hex(value: Any, _: int) -> str:
 
 
 _CLAUSES: dict[str, Callable[[Any, int], str]] = {
-    "s": _text,
     "d": _integer,
     "f": _fixed,
     "e": _scientific,

@@ -7,7 +7,7 @@ from typing import Any
 
 from hardpoint.machinery.cel.costs import LIST, traverses
 from hardpoint.machinery.cel.errors import EvaluationError
-from hardpoint.machinery.cel.functions import Cost, Overload, function, member
+from hardpoint.machinery.cel.functions import Cost, Overload, Pause, function, member
 from hardpoint.machinery.cel.types import (
     BOOL,
     BYTES,
@@ -22,7 +22,16 @@ from hardpoint.machinery.cel.types import (
     list_of,
     parameter,
 )
-from hardpoint.machinery.cel.values import Duration, checked_duration, checked_int, checked_uint, equal, is_in, size_of
+from hardpoint.machinery.cel.values import (
+    Duration,
+    checked_duration,
+    checked_int,
+    checked_uint,
+    equal,
+    is_in,
+    is_in_patiently,
+    size_of,
+)
 
 T = parameter("T")
 RANGE_MAX = 1_000_000
@@ -138,7 +147,7 @@ def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
     return flat
 
 
-def _distinct(items: list[Any]) -> list[Any]:
+def _distinct(pause: Pause, items: list[Any]) -> list[Any]:
     found: list[Any] = []
     texts: set[str] = set()
     for item in items:
@@ -146,7 +155,7 @@ def _distinct(items: list[Any]) -> list[Any]:
             if item not in texts:
                 texts.add(item)
                 found.append(item)
-        elif not any(equal(item, other) for other in found):
+        elif not is_in_patiently(pause, item, found):
             found.append(item)
     return found
 
@@ -189,5 +198,5 @@ OVERLOADS = (
     member("reverse", (list_of(T),), list_of(T), lambda items: items[::-1], result_cost=_whole),
     member("flatten", (list_of(list_of(T)),), list_of(T), _flatten, cost=_FLATTEN),
     member("flatten", (list_of(DYN), INT), list_of(DYN), _flatten, cost=_FLATTEN),
-    member("distinct", (list_of(T),), list_of(T), _distinct, cost=_compared(0)),
+    member("distinct", (list_of(T),), list_of(T), _distinct, cost=_compared(0), is_slow=True),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hardpoint.machinery.cel.costs import compares, concatenates
-from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.errors import CostExceeded, EvaluationError
 from hardpoint.machinery.cel.functions import Cost, Overload, function, member
 from hardpoint.machinery.cel.types import (
     BOOL,
@@ -37,6 +37,7 @@ from hardpoint.machinery.cel.values import (
     checked_uint,
     equal,
     is_in,
+    is_in_patiently,
     size_of,
     type_name,
 )
@@ -44,6 +45,7 @@ from hardpoint.machinery.cel.values import (
 A, B = parameter("A"), parameter("B")
 _ORDERED = (BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION)
 _NUMBERS = (INT, UINT, DOUBLE)
+_ITEMS_MAX = 2_000_000
 
 
 def _ordering(name: str, compare: Callable[[Any, Any], bool]) -> list[Overload]:
@@ -104,6 +106,13 @@ def _multiply_double(left: float, right: float) -> float:
     return left * right
 
 
+def _concatenate(left: list[Any], right: list[Any]) -> list[Any]:
+    # For cel-go this is free, because it copies nothing.
+    if len(left) + len(right) > _ITEMS_MAX:
+        raise CostExceeded
+    return left + right
+
+
 def _later(moment: Timestamp, length: Duration) -> Timestamp:
     return checked_timestamp(moment.nanoseconds + length.nanoseconds)
 
@@ -139,7 +148,7 @@ def _arithmetic() -> list[Overload]:
         function("_+_", (DOUBLE, DOUBLE), DOUBLE, operator.add),
         function("_+_", (UINT, UINT), UINT, lambda left, right: checked_uint(left + right)),
         function("_+_", (BYTES, BYTES), BYTES, operator.add, cost=concatenates),
-        function("_+_", (list_of(A), list_of(A)), list_of(A), operator.add),
+        function("_+_", (list_of(A), list_of(A)), list_of(A), _concatenate),
         function(
             "_+_", (DURATION, DURATION), DURATION, lambda one, two: checked_duration(one.nanoseconds + two.nanoseconds)
         ),
@@ -190,7 +199,7 @@ OVERLOADS = (
     *_ordering("_>_", operator.gt),
     *_ordering("_>=_", operator.ge),
     *_sizes(),
-    function("@in", (A, list_of(A)), BOOL, is_in, cost=lambda arguments: size_of(arguments[1])),
+    function("@in", (A, list_of(A)), BOOL, is_in_patiently, cost=lambda arguments: size_of(arguments[1]), is_slow=True),
     function("@in", (A, map_of(A, B)), BOOL, is_in),
     function("type", (A,), type_of(A), lambda value: TypeValue(type_name(value))),
 )

@@ -16,6 +16,7 @@ SEMVER = opaque("kubernetes.Semver")
 _NUMBER = re.compile("[0-9]+")
 _WORD = re.compile("[0-9A-Za-z-]+")
 _UINT_MAX = 2**64 - 1
+_LENGTH_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def parse(text: str) -> Version:
     """Raises EvaluationError."""
     if not text:
         raise EvaluationError("Version string empty")
+    if len(text) > _LENGTH_MAX:
+        raise EvaluationError("Version string too long")
     numbers, plus, build = text.partition("+")
     numbers, dash, pre = numbers.partition("-")
     parts = numbers.split(".", 2)

@@ -109,6 +109,6 @@ OVERLOADS = (
     member("split", (*_TWO, INT), list_of(STRING), _split, cost=_TWICE),
     member("join", (list_of(STRING),), STRING, _join, cost=0, result_cost=joins),
     member("join", (list_of(STRING), STRING), STRING, _join, cost=0, result_cost=joins),
-    member("format", (STRING, list_of(DYN)), STRING, format_text, cost=reads(0), result_cost=makes),
+    member("format", (STRING, list_of(DYN)), STRING, format_text, cost=reads(0), result_cost=makes, is_slow=True),
     function("strings.quote", (STRING,), STRING, lambda text: f'"{text.translate(_QUOTED)}"', cost=reads(0)),
 )
