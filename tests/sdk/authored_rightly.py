@@ -12,7 +12,7 @@ from hardpoint.authentication import Identified, User
 from hardpoint.authorization import AccessRequest, Allowed, Denied, NoOpinion, Verdict
 from hardpoint.controller import Context, PlainContext, Requeue, Watch, generation_changed
 from hardpoint.credential import ClientCertificate, ExecInfo, Token
-from hardpoint.machinery.views import View as Object
+from hardpoint.objects import Object
 
 app = App("typed")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, Unpack, cast
 
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.models import Model
-from hardpoint.machinery.views import View as Object
+from hardpoint.machinery.objects import Object
 from hardpoint.runtime.authored import Authored
 from hardpoint.seams.audit.guest import AuditSink, AuditSinkGuest
 from hardpoint.seams.authentication.guest import Authenticator, AuthenticatorGuest

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hardpoint.controller import Context, Requeue, Watch, any_of, generation_changed, labels_changed
-from hardpoint.machinery.views import View
+from hardpoint.objects import Object
 from hardpoint.seams.controller.guest.controller import ControllerGuest
 from tests.seams.controller import world as worlds
 from tests.seams.controller.world import Widget, World, config_map, widget
@@ -37,7 +37,7 @@ class Called:
 
 
 async def test_a_function_names_whom_a_change_concerns_before_and_after(world: World) -> None:
-    def used_by(settings: View) -> Iterable[str]:
+    def used_by(settings: Object) -> Iterable[str]:
         return str((settings.json.get("data") or {}).get("for", "")).split()
 
     called = Called(world, watches=[Watch("v1 ConfigMap", to=used_by)])
@@ -123,7 +123,7 @@ async def test_a_controller_without_a_class_gets_built_in_objects(world: World) 
 async def test_what_the_cluster_owns_wakes_an_owner_without_a_namespace() -> None:
     async with worlds.world(worlds.definition("Fleet", scope="Cluster")) as world:
 
-        async def make(seen: View, ctx: Context) -> None:
+        async def make(seen: Object, ctx: Context) -> None:
             made = await ctx.apply(
                 {**config_map("ship"), "metadata": {"name": "ship", "namespace": "default"}, "data": {"a": "b"}}
             )

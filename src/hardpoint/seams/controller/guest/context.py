@@ -6,12 +6,12 @@ import builtins
 import logging
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 from hardpoint.client.client import Client
 from hardpoint.client.options import Propagation
 from hardpoint.machinery.models import Model
-from hardpoint.machinery.views import View as Object
+from hardpoint.machinery.objects import Object
 from hardpoint.runtime.applied import Applied, digest_of
 from hardpoint.runtime.changes import Key
 from hardpoint.runtime.conditions import condition
@@ -104,22 +104,25 @@ class Context:
         resource = named(what)
         informer = await self._equipment.reads.synced(resource.title)
         found = informer.read(Key(await self._namespace(resource, namespace), name))
-        loaded: M | Object | None = None if found is None else resource.load(found)
-        return loaded
+        return None if found is None else cast("M | Object", resource.model.from_json(found))
 
     @overload
-    async def list(self, what: type[M], *, namespace: str | None = None, label_selector: str = "") -> list[M]: ...
+    async def list(
+        self, what: type[M], *, namespace: str | None = None, label_selector: str = ""
+    ) -> builtins.list[M]: ...
     @overload
-    async def list(self, what: str, *, namespace: str | None = None, label_selector: str = "") -> list[Object]: ...
+    async def list(
+        self, what: str, *, namespace: str | None = None, label_selector: str = ""
+    ) -> builtins.list[Object]: ...
     async def list(
         self, what: type[M] | str, *, namespace: str | None = None, label_selector: str = ""
-    ) -> list[M] | list[Object]:
+    ) -> builtins.list[M] | builtins.list[Object]:
         """Objects from the cache, by default of the same namespace; those of all of them with namespace=""."""
         self._check()
         resource = named(what)
         informer = await self._equipment.reads.synced(resource.title)
-        where = await self._namespace(resource, namespace)
-        return [resource.load(found) for found in informer.read_all(namespace=where, selector=label_selector)]
+        found = informer.read_all(namespace=await self._namespace(resource, namespace), selector=label_selector)
+        return cast("builtins.list[M]", [resource.model.from_json(each) for each in found])
 
     def event(
         self,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hardpoint.machinery.models import Model
-from hardpoint.machinery.views import View as Object
+from hardpoint.machinery.objects import Object
 from hardpoint.runtime.changes import Key
 from hardpoint.runtime.owners import group_of
 
@@ -28,13 +28,11 @@ _NAME = re.compile(r"([a-z0-9][-a-z0-9.]*/)?v[0-9][a-z0-9]* [A-Z][A-Za-z0-9]*")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A resource and what its objects are shown as."""
+    """A resource, and the class that its objects are shown as."""
 
     api_version: str
     kind: str
-    load: Callable[[Json], Any]
-    """Makes of JSON, which it may keep, what functions get. Raises ValueError for what does not fit."""
-    dump: Callable[[Any], Json]
+    model: type[Model]
 
     @property
     def title(self) -> str:
@@ -52,20 +50,17 @@ def named(what: object) -> Named:
         if not _NAME.fullmatch(what):
             raise ValueError(f"{what!r} names no resource; write it like 'batch/v1 Job' or 'v1 Service'")
         version, _, name = what.partition(" ")
-        return Named(version, name, Object, _json)
+        return Named(version, name, Object)
     api_version, kind = getattr(what, "api_version", None), getattr(what, "kind", None)
     if not isinstance(what, type) or not isinstance(api_version, str) or not isinstance(kind, str):
         raise ValueError(f"{what!r} is no resource; use a class with @app.resource, or a text like 'batch/v1 Job'")
-    model: type[Model] = what
-    return Named(api_version, kind, model.from_json, model.to_json)
+    return Named(api_version, kind, what)
 
 
 def json_of(body: Any) -> Json:
     """The JSON of an object that an author made or got: of a class, an Object, or JSON itself. Raises ValueError."""
     if isinstance(body, dict):
         return body
-    if isinstance(body, Object):
-        return _json(body)
     to_json = getattr(body, "to_json", None)
     if to_json is None:
         raise ValueError(f"{body!r} is no object; give one of a class with @app.resource, an Object, or a dict")
@@ -74,15 +69,9 @@ def json_of(body: Any) -> Json:
 
 
 def like(body: B, json: Json) -> B:
-    """`json` in the form that `body` has."""
-    if isinstance(body, dict):
-        return cast("B", json)
-    load: Callable[[Json], B] = type(body) if isinstance(body, Object) else type(body).from_json  # type: ignore[attr-defined] # json_of() saw that it is a Model
-    return load(json)
-
-
-def _json(shown: Object) -> Json:
-    return cast("Json", shown.json)
+    """`json` in the form that `body` has, which `json_of` has read."""
+    model: Any = type(body)
+    return cast("B", json if isinstance(body, dict) else model.from_json(json))
 
 
 Where: TypeAlias = "Key | str | tuple[str, str]"

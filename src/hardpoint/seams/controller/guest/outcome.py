@@ -30,14 +30,14 @@ NOTHING = Outcome({})
 
 def outcome(resource: Named, seen: Json, shown: Any, conditions: Sequence[Json]) -> Outcome:
     """What happened to `shown`, which was made of `seen`, and which conditions were said besides."""
-    after = resource.dump(shown)
+    after = shown.to_json()
     status = after.get("status") or {}
     for each in conditions:
         status = {**status, "conditions": with_condition(status.get("conditions") or (), each)}
     if status == (seen.get("status") or {}) and not _others(seen, after):
         return NOTHING
     # A class may write some values in other words than the server: that alone is no change.
-    before = resource.dump(resource.load(copied(seen)))
+    before = resource.model.from_json(copied(seen)).to_json()
     return Outcome(difference(before.get("status") or {}, status), _others(before, after))
 
 

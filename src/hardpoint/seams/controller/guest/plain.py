@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from hardpoint.client.options import Propagation
 from hardpoint.machinery.models import Model
-from hardpoint.machinery.views import View as Object
+from hardpoint.machinery.objects import Object
 from hardpoint.runtime.changes import Key
 from hardpoint.seams.controller.guest.context import Context
 

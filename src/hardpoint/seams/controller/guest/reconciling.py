@@ -89,7 +89,7 @@ class Reconciling:
         """Call the function and write the status, which is done after a failure too: it may say what is wrong."""
         context = Context(self._equipment, key, seen, self._now())
         try:
-            shown = self._guest.resource.load(copied(seen))
+            shown = self._guest.resource.model.from_json(copied(seen))
         except ValueError as wrong:
             raise Permanent(f"cannot be read as a {self._guest.resource.kind}: {wrong}") from wrong
         raised: Exception | None = None

@@ -108,7 +108,7 @@ def _itself(guest: ControllerGuest) -> Concerns:
 
 
 def _typed(resource: Named, when: Predicate) -> Callable[[Json, Json], bool]:
-    return lambda old, new: when(resource.load(copied(old)), resource.load(copied(new)))
+    return lambda old, new: when(resource.model.from_json(copied(old)), resource.model.from_json(copied(new)))
 
 
 def _owner(resource: Named, *, is_namespaced: bool) -> Concerns:
@@ -127,7 +127,7 @@ def _mapped(resource: Named, to: Callable[[Any], Iterable[Where]], *, is_namespa
     def concerns(change: Change) -> Iterator[Key]:
         namespace = change.key.namespace if is_namespaced else ""
         for seen in _both(change):
-            for where in to(resource.load(copied(seen))):
+            for where in to(resource.model.from_json(copied(seen))):
                 yield as_key(where, namespace)
 
     return concerns
