@@ -64,13 +64,17 @@ def _model(draw: st.DrawFn, sorts: st.SearchStrategy[Sort]) -> Sort:
     for name in draw(_NAMES):
         hint, values = draw(sorts)
         wire = "".join(part.capitalize() if at else part for at, part in enumerate(name.strip("_").split("_")))
-        presence = draw(st.sampled_from(PRESENCES))
-        fields[name] = presence(hint)
+        if hint in PLAIN and draw(st.booleans()):
+            fields[name] = (hint, draw(values))
+        else:
+            fields[name] = draw(st.sampled_from(PRESENCES))(hint)
         (json if fields[name][1] is ... else optional)[wire] = values
     model = create_model(f"Model{next(_numbers)}", **fields)
     return model, st.fixed_dictionaries(json, optional=optional)
 
 
+PLAIN = (str, int, bool, Int32, Literal["a", "b"])
+"""Types whose values are in Python what they are in JSON."""
 PRESENCES: list[Callable[[Any], tuple[Any, Any]]] = [
     lambda hint: (hint, ...),
     lambda hint: (hint | None, None),
