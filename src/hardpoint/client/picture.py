@@ -180,7 +180,7 @@ class Picture:
         return known.isdecimal() and told.isdecimal() and int(told) < int(known)
 
     def _synced(self, resource_version: str) -> Iterator[Event]:
-        for key in sorted(self._known.keys() - self._seen):
+        for key in sorted(key for key in self._known if key not in self._seen):
             yield self._missed(key, self._known.pop(key))
         self._seen = set()
         self.resource_version = resource_version

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         without_bookkeeping,
         without_managed_fields,
     )
-    from hardpoint.runtime.workqueue import LookAgain, WorkQueue
+    from hardpoint.runtime.workqueue import LookAgain, Rate, Waits, WorkQueue
+    from hardpoint.runtime.workqueue_metrics import QueueMetrics
 
 __all__ = [
     "Change",
@@ -37,7 +38,10 @@ __all__ = [
     "Informers",
     "Key",
     "LookAgain",
+    "QueueMetrics",
+    "Rate",
     "Transform",
+    "Waits",
     "WorkQueue",
     "by_controller_uid",
     "by_label",
@@ -54,7 +58,8 @@ _HOMES = {
     "informer": ("Informer",),
     "informers": ("Informers",),
     "transforms": ("Transform", "metadata_only", "unchanged", "without_bookkeeping", "without_managed_fields"),
-    "workqueue": ("LookAgain", "WorkQueue"),
+    "workqueue": ("LookAgain", "Rate", "Waits", "WorkQueue"),
+    "workqueue_metrics": ("QueueMetrics",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
