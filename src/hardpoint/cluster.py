@@ -16,6 +16,7 @@ import os
 import resource
 import socket
 import ssl
+import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -214,6 +215,15 @@ class Cluster:
             store=options.store,
             components=",".join(options.components),
         )
+
+
+@asynccontextmanager
+async def fresh_cluster() -> AsyncIterator[Handler]:
+    """The API of a cluster in memory that nobody used before, gone when left: for checks, which need many of them."""
+    with tempfile.TemporaryDirectory(prefix="hardpoint-") as folder:
+        options = Options(data_dir=Path(folder), store="memory", port=0, audit=AuditOptions())
+        async with Cluster(options).running() as cluster:
+            yield cluster.handle
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from hardpoint.cli.check import SEAMS
-from hardpoint.sdk.checking import WEBHOOKS
+from hardpoint.sdk.checking import TRIALS, WEBHOOKS
 from tests.cli.conftest import Done, Home
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -94,7 +94,7 @@ def test_what_cannot_work_is_one_sentence_and_status_2(home: Home, arguments: li
 
 
 def test_check_knows_every_seam_that_has_a_kit() -> None:
-    assert set(SEAMS) == {*WEBHOOKS, "credential"}
+    assert set(SEAMS) == {*WEBHOOKS, *TRIALS, "credential"}
 
 
 def checked(home: Home, *arguments: str) -> Done:

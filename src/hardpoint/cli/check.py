@@ -13,8 +13,10 @@ from hardpoint.cli import EXIT_NO, options
 if TYPE_CHECKING:
     from hardpoint.runtime.promises import Finding
     from hardpoint.sdk.checking import Access
+    from hardpoint.sdk.trials import Given
 
-SEAMS = ("authentication", "authorization", "audit", "credential")
+SEAMS = ("authentication", "authorization", "audit", "credential", "crd", "controller")
+PROGRAMS = ("credential", "controller")
 EXAMPLES = """\b
 Examples:
   hardpoint check authentication users.py --token-file good-token
@@ -22,6 +24,9 @@ Examples:
       --client-certificate caller.crt --client-key caller.key
   hardpoint check audit webhooks/audit.yaml             a file as API servers take it
   hardpoint check credential ./log-in --quiet           any program
+  hardpoint check crd crontabs.yaml --against crontabs-of-last-year.yaml
+  hardpoint check controller crontabs.py
+  hardpoint check controller --crds crds.yaml --objects samples.yaml -- ./manager --zap-devel
 """
 
 
@@ -33,6 +38,24 @@ Examples:
 @click.option("--client-certificate", type=options.FILE, metavar="FILE", help="What callers of the webhook show.")
 @click.option("--client-key", type=options.FILE, metavar="FILE", help="The key of that certificate.")
 @click.option("--token-file", type=options.FILE, metavar="FILE", help="A token the authenticator knows.")
+@click.option("--against", type=options.FILE, metavar="FILE", help="crd: the definitions of an earlier release.")
+@click.option("--conversion-url", default="", metavar="URL", help="crd: where a webhook converts between versions.")
+@click.option("--crds", type=options.FILE, multiple=True, metavar="FILE", help="controller: definitions it needs.")
+@click.option(
+    "--objects",
+    type=options.FILE,
+    metavar="FILE",
+    show_default="made up from the definitions",
+    help="controller: what it is given to work on.",
+)
+@click.option(
+    "--settle-seconds",
+    type=click.FloatRange(min=0.1),
+    default=2.0,
+    show_default=True,
+    help="controller: how long nothing may be written before it counts as done.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="crd, controller: another seed, other dice.")
 @click.option("-o", "--output", type=click.Choice(["json", "junit"]), default=None, help="A form for machines.")
 def command(
     *,
@@ -43,20 +66,42 @@ def command(
     client_certificate: Path | None,
     client_key: Path | None,
     token_file: Path | None,
+    against: Path | None,
+    conversion_url: str,
+    crds: tuple[Path, ...],
+    objects: Path | None,
+    settle_seconds: float,
+    seed: int,
     output: str | None,
 ) -> None:
-    """Look whether TARGET keeps the promises of SEAM: authentication, authorization, audit or credential.
+    """Look whether TARGET keeps the promises of SEAM.
 
-    TARGET is a FILE.py or MODULE with an App, the address of a webhook, a file that tells an API server of it, or for
-    credential any program with its arguments. Exit status 0 means that it keeps them all, 1 that it breaks some.
+    SEAM is authentication, authorization, audit, credential, crd or controller. TARGET is a FILE.py or MODULE with an
+    App, the address of a webhook, a file that tells an API server of it, for crd a file of CustomResourceDefinitions or
+    -, and for credential and controller also any program with its arguments. Exit status 0 means that it keeps them
+    all, 1 that it breaks some.
     """
     if (client_certificate is None) != (client_key is None):
         raise click.UsageError("--client-certificate and --client-key go together")
-    if arguments and seam != "credential":
-        raise click.UsageError(f"{arguments[0]!r} is too much: only a credential plugin has arguments")
-    findings = _findings(
-        seam, target, arguments, _access(ca_file, client_certificate, client_key, token_file), aloud=output is None
-    )
+    if arguments and seam not in PROGRAMS:
+        raise click.UsageError(f"{arguments[0]!r} is too much: only a program has arguments")
+    access = _access(ca_file, client_certificate, client_key, token_file)
+    given = None
+    if seam in ("crd", "controller"):
+        from hardpoint.cluster import fresh_cluster
+        from hardpoint.sdk.trials import Given
+
+        given = Given(
+            fresh_cluster,
+            crds=[str(file) for file in crds],
+            objects=str(objects or ""),
+            against=str(against or ""),
+            conversion_url=conversion_url,
+            ca_pem=access.ca_pem,
+            settle_seconds=settle_seconds,
+            seed=seed,
+        )
+    findings = _findings(seam, target, arguments, access, given, aloud=output is None)
     broken = [finding for finding in findings if finding.outcome == "FAIL"]
     if output == "json":
         _print_json(seam, target, findings)
@@ -79,7 +124,9 @@ def _access(ca_file: Path | None, certificate: Path | None, key: Path | None, to
     return Access(ca_file.read_bytes() if ca_file else None, pair, settings)
 
 
-def _findings(seam: str, target: str, arguments: Sequence[str], access: Access, *, aloud: bool) -> list[Finding]:
+def _findings(
+    seam: str, target: str, arguments: Sequence[str], access: Access, given: Given | None, *, aloud: bool
+) -> list[Finding]:
     import asyncio
 
     import uvloop
@@ -88,7 +135,7 @@ def _findings(seam: str, target: str, arguments: Sequence[str], access: Access, 
 
     async def collect() -> list[Finding]:
         findings = []
-        async for finding in check(seam, target, arguments, access):
+        async for finding in check(seam, target, arguments, access, given):
             findings.append(finding)
             if aloud:
                 click.echo(

@@ -20,6 +20,7 @@ from hardpoint.runtime.webhookpromises import Caller
 from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.loading import load
 from hardpoint.sdk.serving import Place, serving, write_configs
+from hardpoint.sdk.trials import Given, check_controller, check_definitions
 from hardpoint.seams.audit import check as audit
 from hardpoint.seams.authentication import check as authentication
 from hardpoint.seams.authorization import check as authorization
@@ -30,6 +31,7 @@ WEBHOOKS: Mapping[str, tuple[Promises[Caller], dict[str, Any]]] = {
     "authorization": (authorization.promises, authorization.SAMPLE),
     "audit": (audit.promises, audit.SAMPLE),
 }
+TRIALS = ("crd", "controller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,19 @@ class Access:
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-async def check(seam: str, target: str, arguments: Sequence[str], access: Access) -> AsyncIterator[Finding]:
-    """What becomes of each promise of `seam`. Raises ConfigError if `target` cannot be looked at at all."""
+async def check(
+    seam: str, target: str, arguments: Sequence[str], access: Access, given: Given | None = None
+) -> AsyncIterator[Finding]:
+    """What becomes of each promise of `seam`. Raises ConfigError if `target` cannot be looked at at all.
+
+    `given` is for the seams in TRIALS, which need a cluster.
+    """
+    if seam in TRIALS:
+        assert given is not None, "these need a cluster"
+        on_trial = check_definitions(target, given) if seam == "crd" else check_controller(target, arguments, given)
+        async for finding in on_trial:
+            yield finding
+        return
     if seam == "credential":
         async for finding in credential.promises.findings(credential.Program(_command(target, arguments))):
             yield finding

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from hardpoint.apiserver.audit.options import AuditOptions
-from hardpoint.cluster import Cluster, Options
-from hardpoint.machinery.messages import Handler
+from hardpoint.cluster import fresh_cluster
 from hardpoint.seams.controller.check import Bench
 
 Json = dict[str, Any]
@@ -67,14 +62,6 @@ ARCHIVE: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "
 def greeting(name: str, **spec: Any) -> Json:
     metadata = {"name": name, "namespace": "default"}
     return {"apiVersion": "example.com/v1", "kind": "Greeting", "metadata": metadata, "spec": spec}
-
-
-@asynccontextmanager
-async def fresh_cluster() -> AsyncIterator[Handler]:
-    with tempfile.TemporaryDirectory() as folder:
-        options = Options(data_dir=Path(folder), store="memory", port=0, audit=AuditOptions())
-        async with Cluster(options).running() as cluster:
-            yield cluster.handle
 
 
 def bench(folder: Path, *arguments: str, patience_seconds: float = 10.0) -> Bench:

@@ -39,7 +39,7 @@ DISTURBANCES: Sequence[tuple[str, Sequence[Fault], bool]] = (
     ("watches are cut in the middle of an event", (faults.WATCH_CUT,), False),
     ("events come late", (faults.LATE,), True),
     ("lists show an older state", (faults.STALE,), True),
-    ("every answer is slow", (faults.SLOW,), True),
+    ("answers are slow", (faults.SLOW,), False),
     ("all of that happens at once", ALL, False),
 )
 """What happens, as which faults, and whether to every request each time."""

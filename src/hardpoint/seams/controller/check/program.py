@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -20,6 +21,7 @@ from hardpoint.runtime.promises import Broken
 RESTART_SECONDS = (0.1, 2.0)
 """How long a program that ended by itself is left down: the first time, and at most."""
 WORDS_MAX = 300
+_LETTERS = re.compile(r"\w{2}")
 _NOT_FOR_IT = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 
 
@@ -55,10 +57,10 @@ class Program:
 
     @property
     def words(self) -> str:
-        """The last line it printed that is not empty."""
+        """The last line it printed that says something."""
         printed = self._folder / "printed"
         lines = printed.read_text(errors="replace").split("\n") if printed.exists() else []
-        return next((line.strip()[-WORDS_MAX:] for line in reversed(lines) if line.strip()), "")
+        return next((line.strip()[-WORDS_MAX:] for line in reversed(lines) if _LETTERS.search(line)), "")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
