@@ -154,13 +154,13 @@ class Shards:
                 plan = await self._plan()
                 self._give(plan.give)
                 self._give(self._left_over(plan))
-                are_taken = await asyncio.gather(*map(self._take, plan.take))
+                are_settled = await self._take_all(plan.take)
                 for lease in plan.forget:
                     await self._forget(lease)
         except (ApiError, TransportError, TimeoutError) as failure:
             log.warning("shards not balanced", extra={"app": self._name, "why": str(failure) or "no answer in time"})
             return self._retry_seconds
-        return min(self._retry_seconds, plan.next_seconds) if all(are_taken) else SOON_SECONDS
+        return min(self._retry_seconds, plan.next_seconds) if are_settled else SOON_SECONDS
 
     async def _plan(self) -> Plan:
         asked_at = self._clock.time()
@@ -177,10 +177,17 @@ class Shards:
         ours = {shard for shard in self._view.shards if self._view.holder(shard) == self._identity}
         return ours - self._owned - self._leaving.keys() - set(plan.take)
 
-    async def _take(self, shard: int) -> bool:
-        """Make a free shard ours. False if somebody was faster, and it is worth looking again soon."""
-        if shard in self._leaving:
-            return True
+    async def _take_all(self, shards: Iterable[int]) -> bool:
+        """Make free shards ours. False if somebody was faster, and it is worth looking again soon."""
+        taken: set[int] = set()
+        try:
+            wanted = [shard for shard in shards if shard not in self._leaving]
+            return all(await asyncio.gather(*(self._take(shard, taken) for shard in wanted)))
+        finally:
+            if self._life.is_leading:
+                self._own(self._owned | taken)
+
+    async def _take(self, shard: int, taken: set[int]) -> bool:
         there = self._view.shards.get(shard)
         lock = self._lock(shard, there)
         now = format_micro_time(self._clock.now())
@@ -191,9 +198,7 @@ class Shards:
         except (ApiError, TransportError) as failure:
             log.debug("shard not taken", extra={"lease": str(lock), "why": str(failure)})
             return not (isinstance(failure, ApiError) and failure.code in (CONFLICT, NOT_FOUND))
-        if self._life.is_leading:
-            self._view.shards[shard] = lock.lease or {}
-            self._own(self._owned | {shard})
+        taken.add(shard)
         return True
 
     def _give(self, shards: Iterable[int]) -> None:
