@@ -50,6 +50,8 @@ class Endpoint:
     """Whom to trust; None trusts what the machine trusts."""
     skip_tls_verify: bool = False
     tls_server_name: str = ""
+    authority: str = ""
+    """HOST:PORT of the server as it calls itself, if that is not where it is."""
     credentials: Credentials = ANONYMOUS
     namespace: str = "default"
     compress: bool = True

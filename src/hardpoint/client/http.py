@@ -127,7 +127,7 @@ class HttpTransport:
 
 def _fixed_headers(endpoint: Endpoint, user_agent: str) -> str:
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-    lines = [f"host: {host}:{endpoint.port}", f"user-agent: {user_agent}"]
+    lines = [f"host: {endpoint.authority or f'{host}:{endpoint.port}'}", f"user-agent: {user_agent}"]
     if endpoint.compress:
         lines.append("accept-encoding: gzip")
     return "\r\n".join(lines)

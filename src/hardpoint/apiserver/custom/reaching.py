@@ -2,15 +2,21 @@
 
 A cluster of ours has no proxy that makes a ClusterIP go anywhere, so one of the Service's ready endpoints is asked, and
 the ClusterIP only where nobody keeps endpoints. Either way its certificate must be for `<service>.<namespace>.svc`.
+
+Whoever may write definitions chooses whom this server asks. A name is looked up once, and where it leads is looked at
+before we connect there: nothing behind the addresses that clouds keep for their own secrets is ever a webhook.
 """
 
 from __future__ import annotations
 
+import asyncio
 import binascii
 import random
+import socket
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import Any
 
 from hardpoint.apiserver.reader import StoreReader
@@ -25,6 +31,8 @@ PORT_DEFAULT = 443
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 """What comes back is about as large as what was sent, unless somebody wants our memory."""
 _ROUTED = ("ClusterIP", "LoadBalancer", "NodePort")
+_METADATA = ip_address("fd00:ec2::254")
+"""Where a cloud answers over IPv6 what it answers at a link-local address over IPv4."""
 
 
 def url_of(config: Json) -> str:
@@ -49,10 +57,15 @@ class Reach:
         """The webhook. Raises ConfigError if there is none."""
         endpoint = endpoint_at(url_of(self._config), ca_pem=_bundle(self._config))
         service = self._config.get("service")
-        if service is not None:
-            host, port = await self._behind(service)
-            endpoint = replace(endpoint, host=host, port=port, tls_server_name=endpoint.host)
-        return self._webhook(endpoint)
+        host, port = (endpoint.host, endpoint.port) if service is None else await self._behind(service)
+        found = replace(
+            endpoint,
+            host=await _address(host, port),
+            port=port,
+            tls_server_name=endpoint.host,
+            authority=_authority(endpoint.host, endpoint.port),
+        )
+        return self._webhook(found)
 
     async def close(self) -> None:
         for webhook in self._webhooks.values():
@@ -98,6 +111,29 @@ def _ready(slices: list[Json], port_name: str) -> Iterator[tuple[str, int]]:
             for endpoint in each.get("endpoints") or ():
                 if (endpoint.get("conditions") or {}).get("ready") is not False:
                     yield endpoint["addresses"][0], port["port"]
+
+
+async def _address(host: str, port: int) -> str:
+    """The address of a host, if webhooks may be there. Raises ConfigError."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as cause:
+        raise ConfigError(f"dial tcp: lookup {host}: {getattr(cause, 'strerror', cause)}") from cause
+    address = str(found[0][4][0])
+    if _is_off_limits(address):
+        raise ConfigError(f"{host} is at {address}, where no webhook may be")
+    return address
+
+
+def _is_off_limits(address: str) -> bool:
+    """Whether an address is nobody's, everybody's, or one that is only meant for who is on the same link."""
+    ip = ip_address(address.partition("%")[0])
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    return ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip == _METADATA
+
+
+def _authority(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _bundle(config: Json) -> bytes | None:
