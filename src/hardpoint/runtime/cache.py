@@ -53,11 +53,15 @@ class Cache:
         return self.watched.pop(key)
 
     def reach(self, version: int) -> None:
-        """The watch has told everything up to a version, so no earlier write is ahead of it."""
-        self.version = version
+        """The watch has told everything up to a version, so no earlier write is ahead of it.
+
+        Where the server itself went back, as one does that is restored from a backup, no write counts any more.
+        """
         if self._ahead:
-            for key in [key for key, ahead in self._ahead.items() if ahead <= version]:
+            went_back = version < self.version
+            for key in [key for key, ahead in self._ahead.items() if went_back or ahead <= version]:
                 self._drop(key)
+        self.version = version
 
     def note_written(self, found: Json) -> None:
         """An object as a write returned it. Ignored where it is no newer than what is known."""
