@@ -22,7 +22,7 @@ from hardpoint.machinery import errors
 from hardpoint.machinery.errors import ApiError, ConfigError
 from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.sdk.certificates import Trust
-from hardpoint.sdk.controlling import Control, Lease, controlling
+from hardpoint.sdk.controlling import Control, Lease, NotReady, controlling
 from hardpoint.sdk.running import Cluster, Running, Webhooks, running
 from hardpoint.sdk.serving import Place
 from hardpoint.serving.writing import status_response
@@ -220,6 +220,31 @@ async def test_another_file_takes_over_and_the_caches_stay(world: World) -> None
         found.replace([app("new")])
         await world.until(lambda: were(("old", "a"), ("new", "a")))
         assert world.lists == lists, "nothing is read again"
+
+
+async def test_a_resource_that_is_not_there_holds_up_nobody_else(world: World) -> None:
+    app = backups()
+
+    @app.controller("example.com/v1 Missing")
+    async def wait(missing: Any, ctx: Context) -> None:
+        raise AssertionError("there is none")
+
+    async with run([app], world) as found:
+        await world.backup("a")
+        await world.until(lambda: is_done(world, "a"))
+        assert found.controllers is not None
+        with pytest.raises(NotReady):
+            await found.controllers.check_ready()
+
+
+async def test_a_process_that_shares_the_objects_with_nobody_has_them_all(world: World) -> None:
+    async with run([backups()], world, lease=Lease("default", "backups", "only"), shards=3):
+        for name in "abc":
+            await world.backup(name)
+        for name in "abc":
+            await world.until(lambda name=name: is_done(world, name))  # type: ignore[misc] # bound at once
+    leases = (await world.client.list("coordination.k8s.io/v1 Lease"))["items"]
+    assert {each["spec"].get("holderIdentity", "") for each in leases} == {""}, "nobody need wait for them"
 
 
 async def test_a_dry_run_tells_and_writes_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:

@@ -59,7 +59,7 @@ class ObjectWriter:
         if self.dry_run:
             log.info("would delete", extra={"object": called(seen)})
         try:
-            await self.client.delete(
+            answer = await self.client.delete(
                 kind_of(seen),
                 metadata["name"],
                 namespace=metadata.get("namespace", ""),
@@ -71,6 +71,10 @@ class ObjectWriter:
             is_another = refused.code == 409 and bool(metadata.get("uid"))
             if refused.code != 404 and not is_another:
                 raise
+            return
+        if not self.dry_run and (answer.get("metadata") or {}).get("finalizers"):
+            # It lives on, marked as deleted.
+            self._written(answer)
 
     async def newest(self, seen: Json) -> Json | None:
         """The object as the server has it now; None if it is gone, or another one has its name."""

@@ -68,13 +68,18 @@ class Controllers:
     """Controllers at work. `replace` puts others in their place."""
 
     def __init__(self, environment: Environment, control: Control) -> None:
-        self.is_ready = False
-        """Whether all caches are filled."""
         self._environment = environment
         self._control = control
         self._wanted: asyncio.Queue[Sequence[App]] = asyncio.Queue()
         self._recorders: dict[str, Recorder] = {}
+        self._preparing: int | None = None
+        """How many controllers are not ready yet, once it is known which there are."""
         self._at_work: list[Reconciler] = []
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all caches are filled."""
+        return self._preparing == 0
 
     async def check_ready(self) -> None:
         """Raises NotReady while a cache is not filled; whether this process leads does not count."""
@@ -107,16 +112,18 @@ class Controllers:
 
     async def _work(self, apps: Sequence[App]) -> None:
         share = self._shards()
-        # The caches are filled before there is an election, so that a new leader begins at once.
         guests = [guest for app in apps for guest in app.controllers.values()]
-        self._at_work = [await self._prepared(guest, share) for guest in guests]
-        self.is_ready = True
-        while True:
-            try:
-                async with self._election() if share is None else share.running():
-                    await self._reconcile()
-            except LeadershipLost as lost:
-                log.warning("somebody else leads", extra={"why": str(lost)})
+        self._preparing = len(guests)
+        async with asyncio.TaskGroup() as tasks:
+            # Caches are filled before there is an election, so that a new leader begins at once; and one controller
+            # whose resource is not served yet does not keep the others waiting.
+            prepared = [tasks.create_task(self._prepared(guest, share), name=guest.name) for guest in guests]
+            while True:
+                try:
+                    async with self._election() if share is None else share.running():
+                        await self._reconcile(prepared)
+                except LeadershipLost as lost:
+                    log.warning("somebody else leads", extra={"why": str(lost)})
 
     async def _prepared(self, guest: ControllerGuest, share: Shards | None) -> Reconciler:
         environment = replace(self._environment, recorder=self._recorders[guest.app], share=share)
@@ -124,6 +131,8 @@ class Controllers:
         await reconciler.wait_until_synced()
         told = {"app": guest.app, "controller": guest.name, "resource": guest.resource.title}
         log.info("controller is ready", extra=told | {"objects": len(reconciler.sources[0].informer)})
+        self._at_work.append(reconciler)
+        self._preparing = (self._preparing or 0) - 1
         return reconciler
 
     def _shards(self) -> Shards | None:
@@ -154,17 +163,15 @@ class Controllers:
         async with election.leading():
             yield
 
-    async def _reconcile(self) -> None:
+    async def _reconcile(self, prepared: Sequence[asyncio.Task[Reconciler]]) -> None:
         """Reconcile until cancelled, though all be drained: who leads gives that up only when it is over."""
-        async with AsyncExitStack() as listening, asyncio.TaskGroup() as tasks:
-            for reconciler in self._at_work:
-                await listening.enter_async_context(reconciler.listening())
-                tasks.create_task(reconciler.run(), name=reconciler.queue.name)
+        async with asyncio.TaskGroup() as tasks:
+            for each in prepared:
+                tasks.create_task(_run(each), name=each.get_name())
             await asyncio.get_running_loop().create_future()
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
         """Take no more keys, let the reconciles under way finish, then end, and give the Lease back."""
-        self.is_ready = False
         try:
             async with asyncio.timeout(self._control.grace_seconds):
                 for reconciler in self._at_work:
@@ -173,7 +180,7 @@ class Controllers:
             log.warning("reconciles did not end in time", extra={"seconds": self._control.grace_seconds})
         working.cancel()
         await asyncio.wait([working])
-        self._at_work = []
+        self._at_work, self._preparing = [], None
 
     async def _ensure_recorders(self, apps: Sequence[App], until_the_end: AsyncExitStack) -> None:
         """One voice for each App. They are flushed last."""
@@ -183,6 +190,13 @@ class Controllers:
             elif app.name not in self._recorders:
                 recorder = EventRecorder(self._environment.client, app.name)
                 self._recorders[app.name] = await until_the_end.enter_async_context(recorder.running())
+
+
+async def _run(prepared: asyncio.Task[Reconciler]) -> None:
+    # Whoever loses an election keeps what is prepared for the next.
+    reconciler = await asyncio.shield(prepared)
+    async with reconciler.listening():
+        await reconciler.run()
 
 
 @asynccontextmanager

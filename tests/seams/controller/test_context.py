@@ -72,6 +72,14 @@ async def test_what_is_not_declared_can_be_read_too(world: World) -> None:
     assert await reconciled(world, act) == [("Namespace", None, 1)]
 
 
+async def test_what_a_controller_does_not_look_at_cannot_be_read(world: World) -> None:
+    async def act(seen: Widget, ctx: Context) -> Any:
+        return await ctx.get("v1 ConfigMap", "mine", namespace="kube-system")
+
+    (said,) = await reconciled(world, act, namespace="default")
+    assert "in namespace 'kube-system' is not read: this controller looks at 'default'" in str(said)
+
+
 async def test_the_same_again_is_not_asked_for_until_somebody_changes_it(world: World) -> None:
     looks: list[Json] = []
 

@@ -112,6 +112,23 @@ async def test_no_predicate_keeps_a_deleted_object_from_its_finalizer(world: Wor
         await world.until(is_gone)
 
 
+async def test_a_resource_may_be_selected_from_and_watched_as_a_whole(world: World) -> None:
+    whole = Watch("v1 ConfigMap", to=lambda found: ["yes"])
+    called = Called(world, "v1 ConfigMap", label_selector="mine=true", watches=[whole], name="maps")
+    await world.create({**config_map("yes"), "metadata": {"name": "yes", "labels": {"mine": "true"}}})
+    async with world.controlled(called.guest) as (reconciler,):
+
+        async def came() -> bool:
+            return "default/yes" in called.names
+
+        await world.until(came)
+        await reconciler.queue.wait_until_idle()
+        called.names.clear()
+        await world.create(config_map("no"))
+        await world.until(came)
+    assert set(called.names) == {"default/yes"}
+
+
 async def test_a_controller_without_a_class_gets_built_in_objects(world: World) -> None:
     called = Called(world, "v1 ConfigMap", label_selector="mine=true", name="maps")
     await world.create({**config_map("yes"), "metadata": {"name": "yes", "labels": {"mine": "true"}}})

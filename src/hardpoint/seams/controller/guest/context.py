@@ -103,7 +103,7 @@ class Context:
         self._check()
         resource = named(what)
         informer = await self._equipment.reads.synced(resource.title)
-        found = informer.read(Key(await self._namespace(resource, namespace), name))
+        found = informer.read(Key(await self._namespace(resource, namespace, needs_one=True), name))
         return None if found is None else cast("M | Object", resource.model.from_json(found))
 
     @overload
@@ -167,11 +167,16 @@ class Context:
             raise ValueError(f"{body['kind']} {metadata['name']} needs a metadata.namespace: {self.key} has none")
         return {**body, "metadata": {**metadata, "namespace": namespace}}
 
-    async def _namespace(self, resource: Named, given: str | None) -> str:
-        if given is not None:
-            return given
-        found = await self._equipment.client.resource(resource.title)
-        return self.key.namespace if found.namespaced else ""
+    async def _namespace(self, resource: Named, given: str | None, *, needs_one: bool = False) -> str:
+        """Where to read a resource. Raises ValueError for where this controller does not look."""
+        if not (await self._equipment.client.resource(resource.title)).namespaced:
+            return ""
+        meant, limit = self.key.namespace if given is None else given, self._equipment.reads.namespace
+        if needs_one and not meant:
+            raise ValueError(f"{resource.title} is in a namespace, and {self.key} is not; say which with namespace=")
+        if limit and meant != limit:
+            raise ValueError(f"{resource.title} in namespace {meant!r} is not read: this controller looks at {limit!r}")
+        return meant
 
     def _unchanged(self, wanted: Json, digest: bytes) -> Json | None:
         """The object, if there is nothing to do for it. Only what wakes the controller when it changes counts."""

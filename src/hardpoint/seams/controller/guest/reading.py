@@ -17,10 +17,11 @@ class Reads:
     """What one controller reads, by the resource's title. `namespace` limits it; "" is all of them."""
 
     def __init__(self, client: Client, informers: Informers, namespace: str) -> None:
+        self.namespace = namespace
         self._client = client
         self._informers = informers
-        self._namespace = namespace
-        self._known: dict[str, Informer] = {}
+        self._known: dict[str, list[Informer]] = {}
+        """The last of a resource is read from. There are two where it is selected from and watched as a whole."""
         self._waking: set[str] = set()
 
     async def declare(self, title: str, *, wakes: bool, label_selector: str = "", field_selector: str = "") -> Informer:
@@ -28,32 +29,33 @@ class Reads:
 
         Raises a NotFound if the server has no such resource.
         """
-        informer = self._known.get(title)
-        if informer is None:
-            resource = await self._client.resource(title)
-            informer = self._known[title] = self._informers.get(
-                title,
-                namespace=self._namespace if resource.namespaced else ALL_NAMESPACES,
-                label_selector=label_selector,
-                field_selector=field_selector,
-            )
+        resource = await self._client.resource(title)
+        informer = self._informers.get(
+            title,
+            namespace=self.namespace if resource.namespaced else ALL_NAMESPACES,
+            label_selector=label_selector,
+            field_selector=field_selector,
+        )
+        known = self._known.setdefault(title, [])
+        if informer not in known:
+            known.append(informer)
         if wakes:
             self._waking.add(title)
         return informer
 
     async def synced(self, title: str) -> Informer:
         """The informer of a resource, once it holds all there is. Raises a NotFound."""
-        informer = self._known.get(title) or await self.declare(title, wakes=False)
+        known = self._known.get(title)
+        informer = known[-1] if known else await self.declare(title, wakes=False)
         if not informer.is_synced:
             await informer.wait_until_synced()
         return informer
 
     def waking(self, title: str) -> Informer | None:
         """The informer of a resource whose changes lead to a reconcile; None if it has none."""
-        return self._known[title] if title in self._waking else None
+        return self._known[title][-1] if title in self._waking else None
 
     def note_written(self, body: Json) -> None:
         """Have reads show what was just written, until the server's own word comes."""
-        informer = self._known.get(kind_of(body))
-        if informer is not None:
+        for informer in self._known.get(kind_of(body), ()):
             informer.note_written(body)
