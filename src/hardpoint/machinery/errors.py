@@ -187,9 +187,8 @@ def too_large(limit: int) -> ApiError:
 
 
 def invalid(kind: str, name: str, errors: Sequence[FieldError]) -> ApiError:
-    """422; `kind` is `Kind` or `Kind.group`. Repeated errors are told once, in the order they were found."""
-    unique = list(dict.fromkeys(errors))
-    texts = [str(error) for error in unique]
+    """422; `kind` is `Kind` or `Kind.group`. The message tells repeated errors once; each is a cause of its own."""
+    texts = list(dict.fromkeys(map(str, errors)))
     told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     plain, _, group = kind.partition(".")
     details: Json = {"name": name} if name else {}
@@ -197,7 +196,7 @@ def invalid(kind: str, name: str, errors: Sequence[FieldError]) -> ApiError:
         details["group"] = group
     if plain:
         details["kind"] = plain
-    details["causes"] = [error.cause() for error in unique]
+    details["causes"] = [error.cause() for error in errors]
     return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {told}', details=details)
 
 
