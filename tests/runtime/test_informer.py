@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.client.client import Client
-from hardpoint.machinery.messages import User
+from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.machinery.selectors import BadSelector
 from hardpoint.runtime import Change, Informer, Informers, Key, by_label, by_owner_uid, unchanged
+from hardpoint.store.contract import Store
 from hardpoint.store.memory import MemoryStore
+from hardpoint.store.sqlite import SqliteStore
 
 from .unreliable import TOYS, Unreliable
 
@@ -23,9 +26,16 @@ Json = dict[str, Any]
 ADMIN = User("admin", ("system:masters",))
 
 
+@pytest.fixture(params=["memory", "sqlite"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    store: Store = MemoryStore() if request.param == "memory" else await SqliteStore.open(tmp_path / "data")
+    yield store
+    await store.close()
+
+
 @pytest.fixture
-async def client() -> AsyncIterator[Client]:
-    async with ApiServer(MemoryStore()).running() as api:
+async def client(store: Store) -> AsyncIterator[Client]:
+    async with ApiServer(store).running() as api:
         yield Client.in_process(api.handle, ADMIN)
 
 
@@ -310,6 +320,38 @@ async def test_what_is_known_outlives_a_stop_and_is_followed_further(client: Cli
         await told.until_count(3)
     assert told.short == [("ADDED", "default/a"), ("DELETED", "default/a"), ("ADDED", "default/b")]
     assert informer.syncs == 1, "nothing was forgotten, so nothing is listed again"
+
+
+async def test_what_a_server_forgot_over_a_restart_is_made_up_for(store: Store) -> None:
+    server = ApiServer(store)
+
+    async def handle(request: Request) -> Response:
+        return await server.handle(request)
+
+    client = Client.in_process(handle, ADMIN)
+    informers, told = Informers(client), Told()
+    informer = informers.get("configmaps", namespace="default")
+    informer.subscribe(told)
+    async with server.running():
+        for name in ("stays", "goes", "changes"):
+            await client.create(config_map(name, app="x"))
+        async with informers.running():
+            await synced(informer)
+        await client.delete("configmaps", "goes")
+        await client.patch("configmaps", "changes", {"data": {"x": "1"}})
+        await client.create(config_map("comes"))
+    await store.compact(await store.revision())
+    server = ApiServer(store)
+    async with server.running(), informers.running():
+        await told.until_count(6)
+    assert sorted(told.short[3:]) == [
+        ("ADDED", "default/comes"),
+        ("DELETED", "default/goes"),
+        ("MODIFIED", "default/changes"),
+    ]
+    gone = next(change for change in told.changes if change.type == "DELETED")
+    assert gone.object["metadata"]["labels"] == {"app": "x"}, "it is told with what was last known"
+    assert names(informer.read_all()) == ["changes", "comes", "stays"]
 
 
 async def test_an_informer_asked_for_later_starts_at_once(client: Client, informers: Informers) -> None:
