@@ -288,3 +288,10 @@ def test_who_has_no_rules_needs_no_engine() -> None:
         "sys.exit('hardpoint.machinery.cel' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_a_null_that_no_function_takes_is_a_failure_like_any_other() -> None:
+    items = {"type": "array", "items": STRING | {"nullable": True}}
+    assert told(spec(rule("self.l.exists(x, x.size() > 1) || true"), l=items), {"l": [None]}) == []
+    assert told(spec(rule("self.l.exists(x, x.size() > 1)"), l=items), {"l": [None, "abc"]}) == []
+    assert "no such overload" in told(spec(rule("self.l.exists(x, x.size() > 1)"), l=items), {"l": [None]})[0]

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from hardpoint.machinery.cel.costs import read, regex
-from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.errors import NO_SUCH_OVERLOAD, EvaluationError
 from hardpoint.machinery.cel.frames import CHECKPOINT, SPENT, Frame, Run, Step, ask, asking, look_up, spend
 from hardpoint.machinery.cel.functions import Cost, Overload, ResultCost, names_of
 from hardpoint.machinery.cel.library.regex import tester
@@ -19,7 +19,6 @@ from hardpoint.machinery.cel.syntax import Call
 from hardpoint.machinery.cel.types import BYTES, STRING, Kind, Type
 from hardpoint.machinery.cel.weights import weighed
 
-NO_SUCH_OVERLOAD = "no such overload"
 _CORE = frozenset(("size", "contains", "startsWith", "endsWith", "matches", "type", "dyn", "int", "uint", "double"))
 """Functions of the language itself, which refuse a value without naming it; operators do so too."""
 _OPEN = (Kind.DYN, Kind.PARAMETER)

@@ -53,6 +53,17 @@ class EvaluationError(HardpointError):
     """What finding that out did cost."""
 
 
+NO_SUCH_OVERLOAD = "no such overload"
+MISFITS = (TypeError, AttributeError)
+"""What was checked for the declared types cannot go wrong in these ways with values of these types: a variable has a
+value of another type than was declared, null for one, which no function takes."""
+
+
+def as_failure(error: Exception) -> EvaluationError:
+    """An error as the expression's own: a misfit is told as cel-go tells it."""
+    return error if isinstance(error, EvaluationError) else EvaluationError(NO_SUCH_OVERLOAD)
+
+
 class Cancelled(EvaluationError):
     """An expression that was stopped. No part of it can hide that, as `||` hides other failures."""
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.comparing import Same
 from hardpoint.machinery.cel.costs import read
-from hardpoint.machinery.cel.errors import Cancelled, EvaluationError
+from hardpoint.machinery.cel.errors import MISFITS, NO_SUCH_OVERLOAD, Cancelled, EvaluationError, as_failure
 from hardpoint.machinery.cel.frames import SPENT, Frame, Step, ask, paid, spend
 from hardpoint.machinery.cel.values import Duration, Opaque, Optional, Timestamp, equal, size_of
 
@@ -32,8 +31,8 @@ def junction(operands: Sequence[Step], decisive: bool) -> Step:
                 value: object = operand(frame)
             except Cancelled:
                 raise
-            except EvaluationError as error:
-                failure = failure or error
+            except (EvaluationError, *MISFITS) as error:
+                failure = failure or as_failure(error)
                 continue
             if value is decisive:
                 return decisive
@@ -73,7 +72,8 @@ def equality(left: Step, right: Step, wanted: bool, same: Same = equal) -> Step:
             frame[SPENT] += 1
             raise
         if type(one) is str and type(other) is str:
-            frame[SPENT] += read(min(len(one), len(other)))
+            shorter = one if len(one) < len(other) else other
+            frame[SPENT] += (len(shorter) + 9) // 10
             return (one == other) is wanted
         if type(one) in _SCALARS:
             frame[SPENT] += 1 if type(other) in _SCALARS else read(min(1, size_of(other)))

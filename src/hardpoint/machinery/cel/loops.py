@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.costs import LIST
-from hardpoint.machinery.cel.errors import Cancelled, EvaluationError
+from hardpoint.machinery.cel.errors import MISFITS, NO_SUCH_OVERLOAD, Cancelled, EvaluationError, as_failure
 from hardpoint.machinery.cel.frames import CHECKPOINT, LIMIT, SPENT, Frame, Run, Step, look_up
 from hardpoint.machinery.cel.syntax import Loop
 from hardpoint.machinery.cel.values import MISSING, find, type_name
@@ -93,8 +92,8 @@ def _quantifier(decisive: bool, round_cost: int, stop_cost: int) -> Callable[[Pl
                     value: object = body(frame)
                 except Cancelled:
                     raise
-                except EvaluationError as error:
-                    failure = failure or error
+                except (EvaluationError, *MISFITS) as error:
+                    failure = failure or as_failure(error)
                     continue
                 if value is decisive:
                     if next(items, MISSING) is not MISSING:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.costs import SELECT
-from hardpoint.machinery.cel.errors import EvaluationError
+from hardpoint.machinery.cel.errors import NO_SUCH_OVERLOAD, EvaluationError
 from hardpoint.machinery.cel.frames import SPENT, Frame, Step
 from hardpoint.machinery.cel.values import MISSING, NONE, Optional, UInt, find, type_name
 

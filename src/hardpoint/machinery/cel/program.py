@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from hardpoint.machinery.cel.calls import NO_SUCH_OVERLOAD
 from hardpoint.machinery.cel.checker import check
 from hardpoint.machinery.cel.costs import PER_CALL_MAX
-from hardpoint.machinery.cel.errors import BadConstant, CostExceeded, EvaluationError, WrongResult
+from hardpoint.machinery.cel.errors import MISFITS, BadConstant, CostExceeded, EvaluationError, WrongResult, as_failure
 from hardpoint.machinery.cel.frames import SPENT, Interrupt, new_frame
 from hardpoint.machinery.cel.library import FUNCTIONS
 from hardpoint.machinery.cel.parser import parse
@@ -76,10 +75,8 @@ class Program:
             raise
         except RecursionError:
             raise EvaluationError("a value is nested too deep to be compared") from None
-        except (TypeError, AttributeError) as cause:
-            # What was checked for the declared types cannot go wrong in this way with values of these types: a variable
-            # has a value of another type than was declared, null for one, which no function takes.
-            unfit = EvaluationError(NO_SUCH_OVERLOAD)
+        except MISFITS as cause:
+            unfit = as_failure(cause)
             unfit.cost = frame[SPENT]
             raise unfit from cause
         return value, frame[SPENT]
