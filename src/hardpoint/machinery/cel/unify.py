@@ -5,8 +5,6 @@ The rules are cel-go's. A failed trial leaves nothing behind.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hardpoint.machinery.cel.types import DYN, Kind, Type, parameter
 
 _CONTAINERS = (Kind.LIST, Kind.MAP, Kind.OPAQUE)
@@ -124,4 +122,4 @@ def _is_as_general(first: Type, second: Type) -> bool:
 
 
 def _with(type: Type, parameters: tuple[Type, ...]) -> Type:
-    return replace(type, parameters=parameters)
+    return Type(type.kind, type.name, parameters, type.fields, type.keys, type.shown)
