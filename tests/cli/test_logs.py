@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import pytest
 
-from hardpoint.cli.logs import LineFormatter
+from hardpoint.cli.logs import JsonFormatter, LineFormatter
 
 
 def line(message: str, **values: object) -> str:
@@ -45,3 +46,31 @@ def test_a_traceback_stays_on_its_line() -> None:
 
 def test_a_message_with_control_characters_is_quoted() -> None:
     assert line("a\x07b") == 'INFO hardpoint.x: "a\\u0007b"'
+
+
+def test_json_lines_have_controller_runtimes_keys() -> None:
+    record = logging.LogRecord("hardpoint.x", logging.WARNING, "file", 1, "no %s", ("room",), None)
+    record.__dict__.update({"pod": "default/web-0", "evil": "\x1b[2J\nforged", "thing": {1}})
+    text = JsonFormatter().format(record)
+    assert text.isascii()
+    assert text.isprintable()
+    told = json.loads(text)
+    assert told.pop("ts").endswith("Z")
+    assert told == {
+        "level": "warning",
+        "logger": "hardpoint.x",
+        "msg": "no room",
+        "pod": "default/web-0",
+        "evil": "\x1b[2J\nforged",
+        "thing": "{1}",
+    }
+
+
+def test_a_json_line_holds_its_traceback() -> None:
+    try:
+        raise ValueError("a\nb")
+    except ValueError as error:
+        failed = (ValueError, error, error.__traceback__)
+    line = JsonFormatter().format(logging.LogRecord("hardpoint.x", logging.ERROR, "file", 1, "failed", None, failed))
+    assert "ValueError: a\nb" in json.loads(line)["traceback"]
+    assert "\n" not in line

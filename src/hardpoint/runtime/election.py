@@ -118,9 +118,10 @@ class LeaderElection:
 
     @property
     def is_leading(self) -> bool:
-        """Whether this very moment is within the time that was granted. Ask before a step that must not be repeated:
+        """Whether this very moment is within the time that was granted.
 
-        whoever was stopped for a while may get to run a little before the news reaches it.
+        Ask before a step that must not be repeated: a process that stood still may run on for a little before the news
+        that its time is over reaches it.
         """
         return self._clock.time() < self._leads_until
 
@@ -150,7 +151,7 @@ class LeaderElection:
         return f"Lease {self._lock} could not be renewed within {self.renew_seconds:g} s"
 
     async def _acquire(self) -> None:
-        log.info("waiting to lead", extra={"lease": str(self._lock), "identity": self.identity})
+        log.info("waiting for lease", extra={"lease": str(self._lock), "identity": self.identity})
         self._on_change(False)
         while not await self._attempt():
             await self._clock.sleep(self.retry_seconds * (1 + JITTER * self._chance()))
@@ -274,11 +275,12 @@ class LeaderElection:
         return True
 
     def _tell(self, *, leads: bool) -> None:
-        said = "became leader" if leads else "stopped leading"
-        log.info(said, extra={"lease": str(self._lock), "identity": self.identity})
+        told = {"lease": str(self._lock), "identity": self.identity}
+        log.info("lease acquired" if leads else "lease given up", extra=told)
         self._on_change(leads)
         if self._recorder is not None:
-            self._recorder.event(self._lock.about(), "Normal", "LeaderElection", f"{self.identity} {said}")
+            said = f"{self.identity} {'became leader' if leads else 'stopped leading'}"
+            self._recorder.event(self._lock.about(), "Normal", "LeaderElection", said)
 
 
 def _check(identity: str, lease_seconds: int, renew_seconds: float, retry_seconds: float) -> None:
