@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -144,6 +145,18 @@ def test_what_was_not_told_for_spam_is_still_counted(tell: Told) -> None:
     assert tell() is None
     assert kept in tell.correlator.refreshed()
     assert kept.count == 2
+
+
+HAPPENINGS = st.tuples(st.sampled_from(["Started", "Failed", "Seen"]), st.sampled_from(["a", "b", "c", "d"]))
+
+
+@given(st.lists(HAPPENINGS))
+def test_everything_is_counted_once(happened: list[tuple[str, str]]) -> None:
+    tell = Told()
+    begun = {tell(note, reason=reason) for reason, note in happened} - {None}
+    assert Counter({(one.body["reason"], one.body["note"]): one.count for one in begun if one}) == Counter(happened)
+    for one in tell.correlator.refreshed():
+        assert one.wanted == one.count
 
 
 @given(st.text(), st.integers(3, 60))
