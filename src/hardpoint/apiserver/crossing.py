@@ -141,8 +141,7 @@ class Crossing:
         foreign: list[int] = []
         objects: list[Json] = []
         for index, item in enumerate(items):
-            if index % TURN == TURN - 1:
-                await asyncio.sleep(0)
+            await _others_turn(index)
             if item.revision >= self._structure.settled_from:
                 continue
             obj, is_ours = self._settled(item.value)
@@ -154,6 +153,7 @@ class Crossing:
         if objects:
             converted = await self._converter.convert(objects, self._api_version)
             for index, obj in zip(foreign, converted, strict=True):
+                await _others_turn(index)
                 found[index] = items[index]._replace(value=to_stored(self._structure.prune(obj)))
         return found
 
@@ -164,6 +164,12 @@ class Crossing:
         if source is None:
             raise ConversionFailed(f"request to convert CR from an invalid group/version: {obj['apiVersion']}")
         return source.settle(obj), source is self._structure
+
+
+async def _others_turn(index: int) -> None:
+    """Let others work now and then while we work on one object after the other."""
+    if index % TURN == TURN - 1:
+        await asyncio.sleep(0)
 
 
 @contextmanager

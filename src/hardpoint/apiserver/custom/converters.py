@@ -66,9 +66,13 @@ class Converters:
         try:
             while True:
                 when, reach = await self._retired.get()
-                await asyncio.sleep(when - monotonic())
-                await reach.close()
+                try:
+                    await asyncio.sleep(when - monotonic())
+                finally:
+                    await reach.close()
         finally:
+            while not self._retired.empty():
+                await self._retired.get_nowait()[1].close()
             for kept in self._kept.values():
                 await kept.reach.close()
 
@@ -77,12 +81,10 @@ class Converters:
         from hardpoint.apiserver.custom.reaching import Reach, url_of
         from hardpoint.seams.crd.host import SEAM, WebhookConverter
 
-        config = webhook["clientConfig"]
+        config, versions = webhook["clientConfig"], webhook["conversionReviewVersions"]
         reach = Reach(SEAM, config, self._reader)
-        versions = webhook["conversionReviewVersions"]
-        return _Kept(
-            webhook, WebhookConverter(url_of(config), reach, versions, observe=partial(self._observe, name)), reach
-        )
+        observe = partial(self._observe, name)
+        return _Kept(webhook, WebhookConverter(url_of(config), reach, versions, observe=observe), reach)
 
     def _observe(self, name: str, source: str, target: str, failure: str, seconds: float) -> None:
         succeeded = "false" if failure else "true"

@@ -30,6 +30,8 @@ Json = dict[str, Any]
 PORT_DEFAULT = 443
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 """What comes back is about as large as what was sent, unless somebody wants our memory."""
+PLACES_MAX = 64
+"""Connections are kept to so many places: endpoints come and go."""
 _ROUTED = ("ClusterIP", "LoadBalancer", "NodePort")
 _METADATA = ip_address("fd00:ec2::254")
 """Where a cloud answers over IPv6 what it answers at a link-local address over IPv4."""
@@ -65,16 +67,18 @@ class Reach:
             tls_server_name=endpoint.host,
             authority=_authority(endpoint.host, endpoint.port),
         )
-        return self._webhook(found)
+        return await self._webhook(found)
 
     async def close(self) -> None:
         for webhook in self._webhooks.values():
             await webhook.close()
 
-    def _webhook(self, endpoint: Endpoint) -> Webhook:
+    async def _webhook(self, endpoint: Endpoint) -> Webhook:
         where = (endpoint.host, endpoint.port)
         found = self._webhooks.get(where)
         if found is None:
+            if len(self._webhooks) == PLACES_MAX:
+                await self._webhooks.pop(next(iter(self._webhooks))).close()
             found = self._webhooks[where] = Webhook(self._seam, endpoint, answer_bytes_max=ANSWER_BYTES_MAX)
         return found
 

@@ -189,7 +189,7 @@ def _checked(original: Json, obj: Any, api_version: str) -> Json:
         before, after = _text(original.get("metadata"), field), _text(obj.get("metadata"), field)
         if before != after:
             raise _Wrong(f"must have the same {called}: {before} != {after}")
-    return {**obj, "metadata": _metadata(original["metadata"], obj)}
+    return {**obj, "metadata": _metadata(original.get("metadata") or {}, obj)}
 
 
 def _metadata(original: Json, obj: Json) -> Json:
