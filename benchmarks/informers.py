@@ -12,12 +12,12 @@ import gc
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -26,11 +26,15 @@ from hardpoint.client.resources import Resource
 from hardpoint.client.transport import Answer, Stream
 from hardpoint.runtime import Change, Informers, by_label
 
+if TYPE_CHECKING:
+    from hardpoint.store.contract import Store
+
 Json = dict[str, Any]
 
 OBJECTS = 50_000
 EVENTS = 100_000
 IDLE_SECONDS = 5.0
+AT_ONCE = 1000
 CHUNK_BYTES = 64 * 1024
 NAMESPACES = 100
 CRON_TABS = Resource("stable.example.com/v1", "crontabs", "CronTab")
@@ -69,27 +73,37 @@ async def filled_server(count: int) -> AsyncIterator[Any]:
     """An API server that holds `count` of them. The first is made as anybody would, the others after its model."""
     from hardpoint.apiserver.server import ApiServer
     from hardpoint.machinery.messages import User
-    from hardpoint.store.memory import MemoryStore
+    from hardpoint.store.sqlite import SqliteStore
 
-    store = MemoryStore()
-    async with ApiServer(store).running() as api:
-        client = Client.in_process(api.handle, User("bench", ("system:masters",)))
-        await client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-0"}})
-        await client.create(DEFINITION)
-        async with client.list_then_watch("customresourcedefinitions") as events:
-            async for event in events:
-                conditions = event.object.get("status", {}).get("conditions") or ()
-                if any((each["type"], each["status"]) == ("Established", "True") for each in conditions):
-                    break
-        made = await client.create(cron_tab(0), field_manager="kubectl-client-side-apply")
-        prefix = "/registry/stable.example.com/crontabs/"
-        (model,) = (await store.range(prefix)).items
-        for number in range(1, count):
-            space, name, uid = f"team-{number % NAMESPACES}", f"tab-{number:06}", f"{number:08}"
-            value = model.value.replace(b"tab-000000", name.encode()).replace(b"team-0", space.encode())
-            value = value.replace(made["metadata"]["uid"][:8].encode(), uid.encode())
-            await store.create(f"{prefix}{space}/{name}", value)
-        yield api, client
+    with tempfile.TemporaryDirectory(prefix="hardpoint-bench-") as scratch:
+        store = await SqliteStore.open(Path(scratch) / "data")
+        async with ApiServer(store).running() as api:
+            client = Client.in_process(api.handle, User("bench", ("system:masters",)))
+            await _fill(client, store, count)
+            yield api, client
+        await store.close()
+
+
+async def _fill(client: Client, store: Store, count: int) -> None:
+    await client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-0"}})
+    await client.create(DEFINITION)
+    async with client.list_then_watch("customresourcedefinitions") as events:
+        async for event in events:
+            conditions = event.object.get("status", {}).get("conditions") or ()
+            if any((each["type"], each["status"]) == ("Established", "True") for each in conditions):
+                break
+    made = await client.create(cron_tab(0), field_manager="kubectl-client-side-apply")
+    prefix = "/registry/stable.example.com/crontabs/"
+    (model,) = (await store.range(prefix)).items
+
+    def create(number: int) -> Coroutine[Any, Any, int]:
+        space, name, uid = f"team-{number % NAMESPACES}", f"tab-{number:06}", f"{number:08}"
+        value = model.value.replace(b"tab-000000", name.encode()).replace(b"team-0", space.encode())
+        value = value.replace(made["metadata"]["uid"][:8].encode(), uid.encode())
+        return store.create(f"{prefix}{space}/{name}", value)
+
+    for start in range(1, count, AT_ONCE):
+        await asyncio.gather(*map(create, range(start, min(start + AT_ONCE, count))))
 
 
 async def serve(count: int, kubeconfig: Path) -> None:
