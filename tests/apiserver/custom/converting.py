@@ -56,6 +56,8 @@ class Converting:
     reviews: list[Json] = field(default_factory=list)
     answers: asyncio.Event = field(default_factory=asyncio.Event)
     """While this is not set, it says nothing."""
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set whenever it is asked something."""
 
     @property
     def url(self) -> str:
@@ -85,6 +87,7 @@ async def converting(folder: Path, *names: str) -> AsyncIterator[Converting]:
     async def answer(asked: Asked, reply: Reply) -> None:
         review = orjson.loads(asked.body)
         state.reviews.append(review)
+        state.asked.set()
         await state.answers.wait()
         said = state.twist(_answered(review))
         if isinstance(said, int):

@@ -165,6 +165,25 @@ async def test_watchers_share_a_conversion_and_see_changes_in_order(api: Api, co
     assert sum(converter.sizes()) == 10
 
 
+@pytest.mark.parametrize("leaving", [0, 1])
+async def test_a_watcher_that_leaves_takes_no_conversion_with_it(api: Api, converter: Converting, leaving: int) -> None:
+    async def follow() -> Json:
+        async with api.watching(f"{addresses('v2')}?watch=1&resourceVersion={start}") as events:
+            found: Json = await anext(events)
+            return found
+
+    start = (await api.ok("GET", addresses("v1")))["metadata"]["resourceVersion"]
+    converter.answers.clear()
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        followers = [tasks.create_task(follow()) for _ in range(2)]
+        await api.ok("POST", addresses("v1"), address())
+        # One of them asks for both.
+        await converter.asked.wait()
+        followers[leaving].cancel()
+        converter.answers.set()
+    assert followers[1 - leaving].result()["object"]["spec"] == {"host": "h", "port": "1"}
+
+
 async def test_a_watch_ends_when_somebody_else_converts(api: Api, converter: Converting) -> None:
     made = await api.ok("POST", addresses("v1"), address())
     path = f"{addresses('v2')}?watch=1&resourceVersion={made['metadata']['resourceVersion']}"
