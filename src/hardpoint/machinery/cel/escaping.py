@@ -26,6 +26,8 @@ def escape(name: str) -> str | None:
     """The identifier of a field; None if it has none, because its name begins with a digit or has other signs."""
     if name in RESERVED:
         return f"__{name}__"
+    if name.isidentifier() and name.isascii() and "__" not in name:
+        return name
     if not _CAN_BE_SPELLED.fullmatch(name):
         return None
     return _SPECIAL.sub(lambda found: _SPELLED[found[0]], name)

@@ -94,7 +94,7 @@ def _with_keywords(fields: Mapping[str, Declared], name: str) -> dict[str, cel.T
     """A field whose name is a word of the language is known under both names."""
     types = {field: declared.type(f"{name}.{field}") for field, declared in fields.items()}
     for field in fields:
-        if (word := cel.unescape(field)) in cel.RESERVED:
+        if field.startswith("__") and (word := cel.unescape(field)) in cel.RESERVED:
             types[word] = types[field]
     return types
 
