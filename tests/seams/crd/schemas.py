@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from hypothesis import strategies as st
+
+from hardpoint.machinery.structural.defaulted import defaulter
 
 Json = dict[str, Any]
 TOP = ("apiVersion", "kind", "metadata")
@@ -137,6 +140,9 @@ def essence(schema: Json, *, is_root: bool = False) -> Json:
         left[PRESERVE] = bool(left.pop("additionalProperties"))
     if left.get("x-kubernetes-map-type") == "granular":
         del left["x-kubernetes-map-type"]
+    if (complete := defaulter(schema)) and "default" in left:
+        left["default"] = copy.deepcopy(left["default"])
+        complete(left["default"])
     properties = left.pop("properties", {})
     defaulted = [name for name, child in properties.items() if child.get("default") is not None]
     # What has a default is there before anybody looks whether it is.

@@ -101,6 +101,25 @@ def test_none_takes_a_field_away_and_is_null_where_null_means_something() -> Non
     assert read.to_json() == tab(nullable=None)
 
 
+def test_a_value_that_goes_elsewhere_is_spelled_as_it_was() -> None:
+    read = CronTab.from_json(tab(every="90s", started="2026-01-02T05:04:05.5+02:00", limits={"cpu": 2}))
+    spec = read.spec
+    moved = CronTab.Spec(
+        cron_spec="* * * * *", required_or_null=1, every=spec.every, started=spec.started, limits=spec.limits
+    )
+    written = CronTab("b", spec=moved).to_json()["spec"]
+    assert (written["every"], written["started"], written["limits"]) == (
+        "90s",
+        "2026-01-02T05:04:05.5+02:00",
+        {"cpu": 2},
+    )
+    assert spec.started is not None
+    assert spec.limits.cpu is not None
+    spec.every, spec.started, spec.limits.cpu = spec.every * 2, spec.started + spec.every, spec.limits.cpu + parse("1")
+    written = read.to_json()["spec"]
+    assert (written["every"], written["started"], written["limits"]) == ("3m0s", "2026-01-02T03:05:35Z", {"cpu": "3"})
+
+
 def test_unknown_fields_go_where_their_item_goes() -> None:
     ports = [{"name": name, "number": 1, "strange": name} for name in "abc"]
     read = CronTab.from_json(tab(ports=ports, windows=[{"fromHour": hour, "strange": hour} for hour in (1, 2)]))

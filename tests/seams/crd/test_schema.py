@@ -215,10 +215,10 @@ def test_a_quantity_is_a_number_or_a_text_with_a_pattern() -> None:
         (bytes, b"hi", {"type": "string", "default": "aGk="}),
         (Level, Level.HIGH, {"type": "integer", "default": 2}),
         (set[str], {"b", "a"}, {"type": "array", "default": ["a", "b"]}),
-        (Inner, Inner(), {"type": "object", "default": {}}),
+        (Inner, Inner(), {"type": "object", "default": {"xY": 1}}),
         (Inner, Inner(x_y=2), {"type": "object", "default": {"xY": 2}}),
-        (Inner, Field(default_factory=Inner), {"type": "object", "default": {}}),
-        (Point, Point(1), {"type": "object", "default": {"x": 1}}),
+        (Inner, Field(default_factory=Inner), {"type": "object", "default": {"xY": 1}}),
+        (Point, Point(1), {"type": "object", "default": {"x": 1, "y": 0}}),
         (list[Inner], [Inner(x_y=2)], {"type": "array", "default": [{"xY": 2}]}),
     ],
 )

@@ -14,6 +14,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema
 
+from hardpoint.machinery.structural.defaulted import defaulter
 from hardpoint.seams.crd.guest.markers import VALIDATIONS, Rule
 from hardpoint.seams.crd.guest.wire import (
     Node,
@@ -137,6 +138,9 @@ class _Structural(GenerateJsonSchema):
     def default_schema(self, schema: Any) -> Json:
         described = self.generate_inner(schema["schema"])
         default = self._default(schema)
+        # The API server checks a default as it stands, before it fills in the defaults of what is inside.
+        if default is not None and (complete := defaulter(described)):
+            complete(default)
         return described if default is None else {**described, "default": default}
 
     def _default(self, schema: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from hardpoint.machinery import quantity, timestamps
+from hardpoint.machinery import quantity
+from hardpoint.seams.crd.guest import spelling
 
 QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -21,25 +22,17 @@ class _QuantityType:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(
-            _quantity, serialization=core_schema.plain_serializer_function_ser_schema(str)
+            spelling.read_quantity,
+            serialization=core_schema.plain_serializer_function_ser_schema(spelling.quantity_json),
         )
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {"x-kubernetes-int-or-string": True, "pattern": QUANTITY_PATTERN}
 
 
-def _quantity(value: Any) -> quantity.Quantity:
-    if isinstance(value, quantity.Quantity):
-        return value
-    try:
-        return quantity.parse(quantity.json_text(value))
-    except quantity.BadQuantity as wrong:
-        raise ValueError(str(wrong)) from wrong
-
-
 class _MicroTime:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        writer = core_schema.plain_serializer_function_ser_schema(timestamps.format_micro_time)
+        writer = core_schema.plain_serializer_function_ser_schema(spelling.micro_time_text)
         return core_schema.datetime_schema(tz_constraint="aware", serialization=writer)
 
 

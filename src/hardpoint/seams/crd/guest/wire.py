@@ -10,14 +10,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic_core import core_schema
 
-from hardpoint.machinery import durations, timestamps
 from hardpoint.machinery.errors import HardpointError
-from hardpoint.seams.crd.guest import kept
+from hardpoint.seams.crd.guest import kept, spelling
 from hardpoint.seams.crd.guest.markers import JSON_NAME, NULLABLE
 from hardpoint.seams.crd.guest.naming import camel
 
@@ -171,23 +169,15 @@ def _read_before(read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Cal
     return lambda node: writing({**core_schema.no_info_before_validator_function(read, node)})
 
 
-def _time_text(moment: datetime) -> str:
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment} has no time zone; use datetime.now(UTC), or ctx.now")
-    return timestamps.format_time(moment)
+def _time(node: Node) -> Node:
+    aware = {"tz_constraint": "aware", **{key: value for key, value in node.items() if key != "serialization"}}
+    read = core_schema.no_info_wrap_validator_function(spelling.read_time, aware)
+    return _written(spelling.time_text)({**read, **_notes(node)})
 
 
-def _duration(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return timedelta(microseconds=durations.parse(value) / 1000)
-    except durations.BadDuration as wrong:
-        raise ValueError(str(wrong)) from wrong
-
-
-def _duration_text(length: timedelta) -> str:
-    return durations.format_go(length // timedelta(microseconds=1) * 1000)
+def _duration(node: Node) -> Node:
+    read = core_schema.no_info_wrap_validator_function(spelling.read_duration, node)
+    return _written(spelling.duration_text)({**read, **_notes(node)})
 
 
 def _bytes(value: Any) -> Any:
@@ -224,8 +214,8 @@ CHANGES: Mapping[str, Callable[[Node], Node]] = {
     "model-fields": _model_fields,
     "dataclass": _dataclass,
     "dataclass-args": _dataclass_args,
-    "datetime": _written(_time_text, tz_constraint="aware"),
-    "timedelta": _read_before(_duration, _duration_text),
+    "datetime": _time,
+    "timedelta": _duration,
     "bytes": _read_before(_bytes, _bytes_text),
     "decimal": _written(str),
     "json-or-python": _maybe_secret,
