@@ -238,22 +238,28 @@ async def test_managed_fields_are_left_out_unless_wanted(client: Client, informe
     assert [each["kind"] for each in found if each] == ["ConfigMap", "ConfigMap", "PartialObjectMetadata"]
 
 
-async def test_own_functions_that_fail_are_told_once_and_harm_nobody(
-    client: Client, informers: Informers, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fails(found: Json) -> Any:
-        raise KeyError("a bug")
+def fails(found: Json) -> Any:
+    raise KeyError("a bug")
 
+
+def forgets_to_return(found: Json) -> Any:
+    """A common mistake."""
+
+
+@pytest.mark.parametrize("transform", [fails, forgets_to_return])
+async def test_own_functions_that_fail_are_told_once_and_harm_nobody(
+    client: Client, informers: Informers, caplog: pytest.LogCaptureFixture, transform: Callable[[Json], Any]
+) -> None:
     for name in "abc":
         await client.create(config_map(name))
-    informer = informers.get("configmaps", namespace="default", transform=fails)
+    informer = informers.get("configmaps", namespace="default", transform=transform)
     informer.add_index("broken", fails)
     async with informers.running():
         await synced(informer)
         assert names(informer.read_all()) == ["a", "b", "c"]
         assert informer.by_index("broken", "") == []
     failed = [record.message for record in caplog.records if record.levelno == logging.ERROR]
-    assert sorted(failed) == ["index function failed", "transform failed, the object is kept as it is"]
+    assert sorted(failed) == ["index function failed", "transform failed, objects are kept as they are"]
 
 
 async def test_what_was_written_can_be_read_at_once(client: Client, informers: Informers) -> None:
@@ -281,6 +287,19 @@ async def test_what_was_written_can_be_read_at_once(client: Client, informers: I
         assert old is not None
         assert old["metadata"]["labels"]["tier"] == "front", "the watch goes its own way"
         assert not informer._cache._ahead
+
+
+async def test_what_a_field_selector_may_leave_out_is_not_noted(client: Client, informers: Informers) -> None:
+    await client.create(config_map("a"))
+    informer = informers.get("configmaps", field_selector="metadata.name=a")
+    async with informers.running():
+        await synced(informer)
+        informer.note_written(await client.create(config_map("b")))
+        informer.note_written(await client.patch("configmaps", "a", {"data": {"x": "1"}}))
+        assert [found.get("data") for found in informer.read_all()] == [{"x": "1"}]
+        elsewhere = informers.get("configmaps", namespace="elsewhere")
+        elsewhere.note_written(await client.create(config_map("c")))
+        assert len(elsewhere) == 0
 
 
 async def test_waiting_until_a_write_was_seen(client: Client, informers: Informers) -> None:

@@ -24,14 +24,14 @@ import orjson
 
 from hardpoint.client.backoff import Backoff
 from hardpoint.client.client import Client
-from hardpoint.client.events import Event
+from hardpoint.client.events import Event, is_object
 from hardpoint.client.options import ALL_NAMESPACES
 from hardpoint.client.picture import Picture, State
 from hardpoint.client.resources import Resource
 from hardpoint.client.transport import Closed, TransportError
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.selectors import Selector, parse
-from hardpoint.runtime.cache import Cache, version_number, version_of
+from hardpoint.runtime.cache import Cache, version_number
 from hardpoint.runtime.changes import Change, ChangeType, Handler, Key
 from hardpoint.runtime.indexes import IndexFunction
 from hardpoint.runtime.informer_subscription import TURN_SECONDS, Subscription
@@ -75,7 +75,7 @@ class Informer:
         self.syncs = 0
         """How often the picture was completed: once at the start, and once after each version that was forgotten."""
         self.failure = ""
-        """Why nothing can be read, while that is so."""
+        """Why the server gave nothing to read yet; empty once it did."""
         self._client = client
         self._selector: Selector = parse(followed.label_selector)
         self._picture = Picture(tells_bookmarks=True)
@@ -148,12 +148,10 @@ class Informer:
     def note_written(self, written: Json) -> None:
         """Let reads see an object as a write returned it, until the watch has come as far.
 
-        What the selection leaves out is ignored, and so is what is no newer than what is known.
+        What the selection leaves out is ignored, and so is what is no newer than what is known. What a field selector
+        selects only the server knows: then only what is there already is noted.
         """
-        metadata = written["metadata"]
-        if self.followed.namespace not in (ALL_NAMESPACES, metadata.get("namespace", "")):
-            return
-        if self._selector.matches(metadata.get("labels") or {}):
+        if self._may_hold(written):
             # A transform may change what it gets, and this is the caller's.
             self._cache.note_written(self._transformed(orjson.loads(orjson.dumps(written))))
 
@@ -259,12 +257,23 @@ class Informer:
             if not seen.done():
                 seen.set_result(None)
 
+    def _may_hold(self, written: Json) -> bool:
+        followed, key = self.followed, Key.of(written)
+        if followed.namespace not in (ALL_NAMESPACES, key.namespace):
+            return False
+        if followed.field_selector and key not in self._cache.watched:
+            return False
+        return self._selector.matches(written["metadata"].get("labels") or {})
+
     def _transformed(self, found: Json) -> Json:
         try:
-            return self.followed.transform(found)
+            kept = self.followed.transform(found)
+            if not is_object(kept):
+                raise TypeError("it returned nothing that has a name")
+            return kept
         except Exception:  # It is the author's, and one odd object must not end the informer.
             if not self._transform_has_failed:
                 self._transform_has_failed = True
-                told = {"informer": self.name, "object": str(Key.of(found)), "version": version_of(found)}
-                log.exception("transform failed, the object is kept as it is", extra=told)
+                told = {"informer": self.name, "object": str(Key.of(found))}
+                log.exception("transform failed, objects are kept as they are", extra=told)
             return found
