@@ -141,7 +141,7 @@ async def test_replicas_share_a_real_server(server: Path) -> None:
             settled.set()
 
     async with Client.from_kubeconfig(server) as client:
-        shards += [Shards(client, "shared", "default", name, 8, *SECONDS, on_change=changed) for name in ("a", "b")]
+        shards += [Shards(client, "shared", "default", name, 8, *SECONDS, on_gain=changed) for name in ("a", "b")]
         async with asyncio.timeout(20), shards[0].running(), shards[1].running():
             await settled.wait()
         leases = await client.list(LEASES, namespace="default", label_selector="hardpoint/sharded=shared")

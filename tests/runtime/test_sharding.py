@@ -241,15 +241,15 @@ def test_a_shard_that_somebody_took_is_dropped() -> None:
     async def world() -> None:
         server = LeaseServer()
         machine = Machine("a", server, Random(1))
-        changes: list[frozenset[int]] = []
-        shards = Shards(machine.client, "app", "default", "a", 2, on_change=changes.append, clock=machine)
+        gains: list[frozenset[int]] = []
+        shards = Shards(machine.client, "app", "default", "a", 2, on_gain=gains.append, clock=machine)
         async with shards.running():
             await until(lambda: len(shards.owned) == 2, seconds=1)
             lease = server.leases["app-shard-0"]
             server._stored({**lease, "spec": {**lease["spec"], "holderIdentity": "b"}}, lease)
             await until(lambda: shards.owned == {1}, seconds=3)
             await until(lambda: shards.owned == {0, 1}, seconds=20)
-        assert changes[-1] == frozenset()
+        assert gains == [{0, 1}, {0}], "who is told of new keys is told of no others"
         assert {lease["spec"]["holderIdentity"] for lease in server.leases.values()} == {""}
 
     simulate(world())
@@ -278,7 +278,7 @@ async def test_two_share_the_real_server(api: Api) -> None:
 
     for name in "ab":
         client = Client.in_process(api.server.handle, ADMIN)
-        shards.append(Shards(client, "app", "default", name, 4, 3, 2.0, 0.05, on_change=changed))
+        shards.append(Shards(client, "app", "default", name, 4, 3, 2.0, 0.05, on_gain=changed))
     async with asyncio.timeout(20), shards[0].running(), shards[1].running():
         await settled.wait()
         assert sum(each.owns("shop/tab") for each in shards) == 1

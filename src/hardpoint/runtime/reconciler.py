@@ -93,9 +93,9 @@ class Reconciler:
         await self.wait_until_synced()
         await self.queue.work(self._look, workers=self._workers)
 
-    def add_all(self) -> None:
-        """Look at every object again, since more of them may be ours than before."""
-        self._add(self.sources[0].informer.keys(), INITIAL_PRIORITY)
+    def add_all(self, wanted: Callable[[Key], bool] = lambda key: True) -> None:
+        """Look again at every object that is `wanted`, since more of them are ours than before."""
+        self._add(filter(wanted, self.sources[0].informer.keys()), INITIAL_PRIORITY)
 
     def _add(self, keys: Iterable[Key], priority: int) -> None:
         for key in keys:

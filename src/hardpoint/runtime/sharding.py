@@ -55,10 +55,10 @@ class Shards:
         renew_seconds: float = 10.0,
         retry_seconds: float = 2.0,
         *,
-        on_change: Callable[[frozenset[int]], object] = lambda owned: None,
+        on_gain: Callable[[frozenset[int]], object] = lambda gained: None,
         clock: Clock | None = None,
     ) -> None:
-        """`on_change` is told what is owned whenever that has changed: keys of new shards have to be looked at.
+        """`on_gain` is told which shards are new whenever there are some: their keys have to be looked at.
 
         All replicas must have the same `count`; one that sees others at work with another one waits until they are
         gone. The times are those of an election. Raises ConfigError.
@@ -72,7 +72,7 @@ class Shards:
         self._patience_seconds = renew_seconds / 2
         self._lease_seconds = lease_seconds
         self._clock = clock or SystemClock()
-        self._on_change = on_change
+        self._on_gain = on_gain
         self._view = View(name, identity, count, lease_seconds)
         self._labels = labels(name, count)
         lease = replica_lease(name, identity)
@@ -88,9 +88,12 @@ class Shards:
         """The shards that are this replica's at this very moment."""
         return self._owned if self._life.is_leading else frozenset()
 
+    def shard_of(self, key: object) -> int:
+        return shard_of(str(key), self.count)
+
     def owns(self, key: object) -> bool:
         """Whether a key is this replica's at this very moment, and new work on it may begin."""
-        return shard_of(str(key), self.count) in self._owned and self._life.is_leading
+        return self.shard_of(key) in self._owned and self._life.is_leading
 
     @asynccontextmanager
     async def holding(self, key: object) -> AsyncIterator[None]:
@@ -101,7 +104,7 @@ class Shards:
         """
         if not self.owns(key):
             raise ShardLost(f"{key} is not this replica's")
-        scopes = self._work.setdefault(shard_of(str(key), self.count), set())
+        scopes = self._work.setdefault(self.shard_of(key), set())
         scope = asyncio.timeout(None)
         try:
             async with scope:
@@ -256,10 +259,13 @@ class Shards:
                     scope.reschedule(now)
 
     def _own(self, owned: frozenset[int]) -> None:
-        if owned != self._owned:
-            self._owned = owned
-            log.info("shards changed", extra={"app": self._name, "shards": sorted(owned)})
-            self._on_change(owned)
+        if owned == self._owned:
+            return
+        gained = owned - self._owned
+        self._owned = owned
+        log.info("shards changed", extra={"app": self._name, "shards": sorted(owned)})
+        if gained:
+            self._on_gain(gained)
 
 
 async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:

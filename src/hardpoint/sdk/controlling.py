@@ -140,11 +140,12 @@ class Controllers:
         if lease is None or not self._control.shards:
             return None
         names = (lease.name, lease.namespace, lease.identity)
-        return Shards(client, *names, self._control.shards, on_change=self._share_changed)
+        shards = Shards(client, *names, self._control.shards, on_gain=lambda gained: self._look_at(shards, gained))
+        return shards
 
-    def _share_changed(self, _: frozenset[int]) -> None:
+    def _look_at(self, shards: Shards, gained: frozenset[int]) -> None:
         for reconciler in self._at_work:
-            reconciler.add_all()
+            reconciler.add_all(lambda key: shards.shard_of(key) in gained)
 
     @asynccontextmanager
     async def _election(self) -> AsyncIterator[None]:
