@@ -196,6 +196,43 @@ async def test_a_forgotten_version_is_bridged_by_what_changed() -> None:
     ]
     assert reader.synced == 2
     assert reader.objects == toy.objects
+    gone = reader.told[-1]
+    assert gone.object == {"metadata": {"name": "goes", "uid": "uid-3", "resourceVersion": "3"}}, "no more is kept"
+    assert [event.is_missed for event in reader.told[4:]] == [False, True, False, False, True]
+
+
+async def test_who_is_interrupted_between_two_changes_goes_on_from_there() -> None:
+    toy, picture, reader = Toy([("write", "a"), ("write", "b"), ("write", "a"), ("delete", "b")]), Picture(), Reader()
+    is_over = False
+    while not is_over:
+        async with aclosing(follow(toy, quick(), picture)) as events:
+            try:
+                reader.take_in(await anext(events))
+            except Finished:
+                is_over = True
+    assert reader.objects == toy.objects
+    assert (reader.synced, reader.told) == (1, [event for _, event in toy.history])
+
+
+async def test_bookmarks_are_told_to_those_who_want_them() -> None:
+    bookmark = Event("BOOKMARK", {"metadata": {"resourceVersion": "7"}})
+    for wants in (False, True):
+        picture = Picture(tells_bookmarks=wants)
+        complete(picture)
+        assert list(picture.take_in(bookmark)) == ([bookmark] if wants else [])
+        assert picture.resource_version == "7"
+
+
+async def test_a_watch_that_repeats_the_past_changes_nothing() -> None:
+    def event(kind: Any, uid: str, version: int) -> Event:
+        return Event(kind, {"metadata": {"name": "a", "uid": uid, "resourceVersion": str(version)}})
+
+    picture = Picture()
+    complete(picture)
+    history = [event("ADDED", "1", 6), event("MODIFIED", "1", 7), event("DELETED", "1", 8), event("ADDED", "2", 9)]
+    assert [change for each in history for change in picture.take_in(each)] == history
+    assert [change for each in history for change in picture.take_in(each)] == []
+    assert picture.resource_version == "9"
 
 
 async def test_what_goes_between_two_halves_of_a_streaming_list_is_told() -> None:
