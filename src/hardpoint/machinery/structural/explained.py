@@ -41,8 +41,8 @@ _GO_FORMATS = {int: "int64", float: "float64"}
 
 
 def problems(path: str, value: Any, schema: Json, before: Before | None = None) -> list[FieldError]:
-    """Everything that keeps `value`, which lies at `path`, from fitting `schema`."""
-    return _value(_Place(path, "", before), value, schema).errors
+    """Everything that keeps `value`, which lies at `path`, from fitting `schema`. What is found twice is told once."""
+    return list(dict.fromkeys(_value(_Place(path, "", before), value, schema).errors))
 
 
 class _Place(NamedTuple):
