@@ -264,3 +264,21 @@ async def test_what_is_measured() -> None:
         await looks.until(2)
         await queue.wait_until_idle()
     assert measured.told == ["added", "taken", "retried", "finished", "added", "taken", "finished"]
+
+
+async def test_a_worker_survives_that_something_it_waits_for_is_cancelled(queue: WorkQueue[str]) -> None:
+    seen: list[str] = []
+
+    async def look(item: str) -> None:
+        seen.append(item)
+        if seen.count(item) == 1:
+            waiting = asyncio.ensure_future(asyncio.Event().wait())
+            waiting.cancel()
+            await waiting
+
+    queue.add("a")
+    async with worked(queue, look):
+        while queue.failures("a") or len(seen) < 2:
+            await asyncio.sleep(0.001)
+            await queue.wait_until_idle()
+    assert seen == ["a", "a"]

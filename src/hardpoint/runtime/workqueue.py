@@ -208,6 +208,12 @@ class WorkQueue(Generic[Item]):
         except Exception:  # One object nobody thought of must not keep the others from being looked at.
             log.exception("item failed", extra={"queue": self.name, "item": str(item)})
             self._retry(item, priority, self._pace)
+        except asyncio.CancelledError:
+            if _is_being_cancelled():
+                raise
+            # Something that the look waited for was cancelled, not the look: a worker must not die of that.
+            log.exception("item failed", extra={"queue": self.name, "item": str(item)})
+            self._retry(item, priority, self._pace)
         else:
             self._failures.pop(item, None)
             if again_seconds is not None:
@@ -224,3 +230,8 @@ class WorkQueue(Generic[Item]):
         if pace is not None:
             seconds = max(seconds, pace.delay_seconds(monotonic()))
         self.add_after(item, seconds, priority)
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
