@@ -216,7 +216,7 @@ def test_run_works_in_the_cluster_reloads_and_ends_in_order(home: Home) -> None:
             home.run("down")
     assert process.returncode == 0, err
     assert "Traceback" not in err
-    assert "stopped leading" in err
+    assert "lease given up" in err
 
 
 def word_when(home: Home, address: str, word: str) -> str:
