@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from hardpoint.client import Client
-from hardpoint.cluster import Cluster, Options
+from hardpoint.cluster import Cluster, Options, fresh_cluster
 from hardpoint.sdk.checking import Access, check
+from hardpoint.sdk.trials import Given
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -58,9 +59,10 @@ async def test_watch(tmp_path: Path) -> None:
         ("03_authenticator.py", "authorization"),
         ("04_audit_sink.py", "audit"),
         ("05_credential.py", "credential"),
+        ("06_resource.py", "crd"),
     ],
 )
 async def test_an_extension_keeps_the_promises_of_its_seam(name: str, seam: str) -> None:
-    found = [finding async for finding in check(seam, str(EXAMPLES / name), (), Access())]
+    found = [finding async for finding in check(seam, str(EXAMPLES / name), (), Access(), Given(fresh_cluster))]
     assert [finding for finding in found if finding.outcome == "FAIL"] == []
     assert len(found) > 5
