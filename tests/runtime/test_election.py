@@ -201,6 +201,22 @@ def test_a_body_is_cancelled_while_the_lease_is_still_its_own() -> None:
     simulate(world())
 
 
+def test_work_that_does_not_stop_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def world(stubborn_seconds: float) -> None:
+        machine = Machine("a", LeaseServer(), Random(1))
+        async with LeaderElection(machine.client, "lock", "default", "a", clock=machine).leading():
+            machine.is_cut = True
+            try:
+                await asyncio.sleep(FOREVER)
+            finally:
+                await asyncio.sleep(stubborn_seconds)
+
+    for seconds, is_told in ((4.9, False), (5.1, True)):
+        with pytest.raises(LeadershipLost):
+            simulate(world(seconds))
+        assert ("work goes on though another may lead" in caplog.text) is is_told
+
+
 def test_a_lease_that_somebody_took_ends_leadership_at_once() -> None:
     async def world() -> None:
         server = LeaseServer()

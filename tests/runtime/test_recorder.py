@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hardpoint.client.inprocess import InProcessTransport
 from hardpoint.client.transport import Answer, Interrupted
 from hardpoint.runtime.recorder import EVENTS, QUEUED_MAX, EventRecorder
 from tests.apiserver.asking import ADMIN, Api
+from tests.runtime.simulation import EPOCH, simulate
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default", "uid": "1"}}
 
@@ -129,3 +131,45 @@ async def test_threads_may_tell_too(api: Api) -> None:
         await asyncio.to_thread(recorder.event, POD, "Normal", "Started", "from a thread")
     (event,) = await events(api)
     assert event["note"] == "from a thread"
+
+
+class Written:
+    """A server of two verbs that notes when it is asked what."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, str, int]] = []
+
+    async def create(self, body: dict[str, Any], **_: Any) -> None:
+        self._note("create", body)
+
+    async def patch(self, _: Any, __: str, patch: dict[str, Any], **___: Any) -> None:
+        self._note("patch", patch)
+
+    def _note(self, verb: str, body: dict[str, Any]) -> None:
+        minute = round(asyncio.get_running_loop().time() / 60)
+        self.asked.append((minute, verb, body.get("series", {}).get("count", 1)))
+
+
+def test_a_series_is_told_every_half_hour_and_when_it_is_over() -> None:
+    async def world() -> list[tuple[int, str, int]]:
+        server, loop = Written(), asyncio.get_running_loop()
+
+        def now() -> datetime:
+            return EPOCH + timedelta(seconds=loop.time())
+
+        recorder = EventRecorder(server, "crontabs", now=now)  # type: ignore[arg-type] # it has what is asked of it
+        async with recorder.running():
+            for _ in range(40):
+                recorder.event(POD, "Normal", "Started", "it started")
+                await asyncio.sleep(60)
+            await asyncio.sleep(3600)
+            recorder.event(POD, "Normal", "Started", "it started")
+        return server.asked
+
+    assert simulate(world()) == [
+        (0, "create", 1),
+        (1, "patch", 2),
+        (30, "patch", 31),
+        (48, "patch", 40),
+        (100, "create", 1),
+    ]

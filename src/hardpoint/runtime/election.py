@@ -161,9 +161,13 @@ class LeaderElection:
     async def _kept(self, office: asyncio.Timeout) -> AsyncIterator[None]:
         """Renew until left. If that fails, or stops for any other reason, `office` ends."""
 
+        loop = asyncio.get_running_loop()
+        overdue: list[asyncio.TimerHandle] = []
+
         def end(_: object) -> None:
             if not office.expired():
-                office.reschedule(asyncio.get_running_loop().time())
+                office.reschedule(loop.time())
+                overdue.append(loop.call_later(self.lease_seconds - self.renew_seconds, self._warn))
 
         tasks = [
             asyncio.create_task(self._renew(), name=f"renew {self._lock}"),
@@ -174,10 +178,15 @@ class LeaderElection:
         try:
             yield
         finally:
+            for handle in overdue:
+                handle.cancel()
             for task in tasks:
                 task.remove_done_callback(end)
                 task.cancel()
             await asyncio.wait(tasks)
+
+    def _warn(self) -> None:
+        log.error("work goes on though another may lead", extra={"lease": str(self._lock), "identity": self.identity})
 
     async def _renew(self) -> None:
         """Return when somebody else has the Lease."""
