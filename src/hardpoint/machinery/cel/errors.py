@@ -86,6 +86,8 @@ def _told(expression: str, mistake: Mistake) -> str:
     position, message = mistake
     if position < 0:
         return f"ERROR: <input>:-1:0: {message}"
+    if not expression:
+        return f"ERROR: <input>:1:0: {message}"
     line_start = expression.rfind("\n", 0, position) + 1
     line_end = expression.find("\n", position)
     text = expression[line_start : line_end if line_end >= 0 else len(expression)].replace("\t", " ")

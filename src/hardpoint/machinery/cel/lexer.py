@@ -30,6 +30,8 @@ _TOKEN = re.compile(
 _SIMPLE_ESCAPES = dict(zip("abfnrtv\"'\\?`", "\a\b\f\n\r\t\v\"'\\?`", strict=True))
 _ESCAPED = re.compile(_ESCAPE)
 # A quoted text that goes wrong: up to the end of its line, or to what is no escape.
+_HALF_SIGN = re.compile("[=&|].?", re.DOTALL)
+"""The beginning of `==`, `&&` or `||`, together with what comes instead of the rest."""
 _UNFINISHED = re.compile(rf"[bBrR]{{0,2}}(?:\"(?:{_ESCAPE}|[^\\\"\n\r])*+|'(?:{_ESCAPE}|[^\\'\n\r])*+)(?:\\.)?")
 KEYWORDS = frozenset(("true", "false", "null", "in"))
 END = "<EOF>"
@@ -51,7 +53,7 @@ def tokens(expression: str) -> tuple[list[Token], list[Mistake]]:
     while position < len(expression):
         match = _TOKEN.match(expression, position)
         if match is None:
-            wrong = _UNFINISHED.match(expression, position)
+            wrong = _UNFINISHED.match(expression, position) or _HALF_SIGN.match(expression, position)
             text = wrong.group() if wrong else expression[position]
             mistakes.append(Mistake(position, f"Syntax error: token recognition error at: '{text}'"))
             position += len(text)

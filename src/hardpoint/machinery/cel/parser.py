@@ -7,7 +7,7 @@ whoever evaluates it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from hardpoint.machinery.cel.errors import CompileError, Mistake
 from hardpoint.machinery.cel.lexer import END, Token, bytes_value, string_value, tokens
@@ -49,13 +49,30 @@ _STRENGTHS = {
 }
 """How strongly operators bind; those of one strength from left to right."""
 _OPERATORS = {sign: f"_{sign}_" for sign in _STRENGTHS} | {"in": "@in"}
-_FOLLOWING = frozenset((END, "?", ":", ".", "[", "]", "}", ",", *_OPERATORS))
+_FOLLOWING = frozenset(("?", ".", "[", *_OPERATORS))
+"""What may come after any operand."""
 _STARTING = frozenset(
-    ("[", "{", "(", ".", "-", "!", "true", "false", "null", "float", "int", "uint", "string", "bytes")
+    ("[", "{", "(", ".", "-", "!", "true", "false", "null", "float", "int", "uint", "string", "bytes", "name")
 )
-_STARTS = (
-    "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
-)
+_VALUES = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
+_STARTS = {
+    "call": f"'[', '{{', '(', ')', '.', '-', '!', {_VALUES}",
+    "index": f"'[', '{{', '(', '.', '-', '!', '?', {_VALUES}",
+    "list": f"'[', ']', '{{', '(', '.', ',', '-', '!', '?', {_VALUES}",
+    "map": f"'[', '{{', '}}', '(', '.', ',', '-', '!', '?', {_VALUES}",
+}
+"""What may come first in brackets, as mistakes tell it."""
+_START = f"'[', '{{', '(', '.', '-', '!', {_VALUES}"
+_ENCLOSING = {
+    "": (END,),
+    "call": (")", ","),
+    "group": (")",),
+    "index": ("]",),
+    "list": ("]", ","),
+    "map": ("}", ",", ":"),
+    "choice": (":",),
+}
+"""What may come after an operand in brackets, or before the colon of a choice."""
 
 
 def parse(expression: str) -> Node:
@@ -78,13 +95,16 @@ class _Parser:
         self._tokens, self.mistakes = tokens(expression)
         self._index = 0
         self._depth = 0
+        self._is_quiet = False
+        self._open: list[str] = [""]
+        """Which brackets, and choices before their colon, are open here."""
 
     def whole(self) -> Node:
         node = self._expression_rule()
         if self._token.kind != END:
-            is_last = self._tokens[self._index + 1].kind == END
-            word = "extraneous" if is_last else "mismatched"
-            raise self._wrong(self._token, f"Syntax error: {word} input '{self._token.text}' expecting {END}")
+            if self._tokens[self._index + 1].kind != END:
+                raise self._wrong(self._token, f"Syntax error: mismatched input '{self._token.text}' expecting {END}")
+            self._skip(f"expecting {END}")
         return node
 
     @property
@@ -94,29 +114,55 @@ class _Parser:
     def _take(self) -> Token:
         token = self._token
         self._index += 1
+        self._is_quiet = False
         return token
 
     def _took(self, kind: str) -> bool:
         if self._token.kind != kind:
             return False
-        self._index += 1
+        self._take()
         return True
 
-    def _expect(self, kind: str) -> Token:
+    def _expect(self, kind: str, following: Collection[str]) -> Token:
+        """A token of this kind. As ANTLR does, one that is in the way is left out, and a missing one thought of."""
         token = self._token
-        if token.kind != kind:
-            raise self._wrong(token, f"Syntax error: {self._unexpected(token, kind)}")
-        return self._take()
+        if token.kind == kind:
+            return self._take()
+        if token.kind != END and self._tokens[self._index + 1].kind == kind:
+            self._skip(f"expecting '{kind}'")
+            return self._take()
+        if token.kind in following:
+            self._note(token, f"Syntax error: missing '{kind}' at '{token.text}'")
+            self._is_quiet = True
+            return token
+        raise self._wrong(token, f"Syntax error: mismatched input '{token.text}' expecting '{kind}'")
 
-    def _unexpected(self, token: Token, kind: str) -> str:
-        """What ANTLR says: a token that would be right after the missing one stays, any other is in the way."""
-        if kind in "]}" or (kind == "," and token.kind != ")"):
-            closing = "')'" if kind == "," else f"'{kind}'"
-            return f"mismatched input '{token.text}' expecting {{{closing}, ','}}"
-        is_next = token.kind in _FOLLOWING if kind == ")" else token.kind in _STARTING
-        return (
-            f"missing '{kind}' at '{token.text}'" if is_next else f"mismatched input '{token.text}' expecting '{kind}'"
-        )
+    def _skip(self, expected: str) -> None:
+        self._note(self._token, f"Syntax error: extraneous input '{self._token.text}' {expected}")
+        self._take()
+
+    def _note(self, token: Token, message: str) -> None:
+        """A mistake after which there is a way to go on. Of two without any progress between them, one is told."""
+        if not self._is_quiet:
+            self.mistakes.append(Mistake(token.position, message))
+
+    def _close(self, kind: str) -> None:
+        self._open.pop()
+        self._expect(kind, {*_FOLLOWING, *_ENCLOSING[self._open[-1]]})
+
+    def _comma_or_close(self, kind: str) -> bool:
+        """Is there more, in a list or map? A last comma may have nothing after it."""
+        if self._took(","):
+            if self._token.kind in _STARTING or self._token.kind in ("?", "escaped"):
+                return True
+        elif self._token.kind != kind:
+            if self._token.kind == END or self._tokens[self._index + 1].kind not in (kind, ","):
+                message = f"Syntax error: mismatched input '{self._token.text}' expecting {{'{kind}', ','}}"
+                raise self._wrong(self._token, message)
+            self._skip(f"expecting {{'{kind}', ','}}")
+            return self._comma_or_close(kind)
+        self._close(kind)
+        return False
 
     def _wrong(self, token: Token, message: str) -> CompileError:
         return CompileError(self._expression, [*self.mistakes, Mistake(token.position, message)])
@@ -128,8 +174,10 @@ class _Parser:
         node = self._operators()
         if self._token.kind == "?":
             position = self._take().position
+            self._open.append("choice")
             chosen = self._operators()
-            self._expect(":")
+            self._open.pop()
+            self._expect(":", _STARTING)
             node = Call(position, "_?_:_", None, [node, chosen, self._expression_rule()])
         self._depth -= 1
         return node
@@ -197,32 +245,37 @@ class _Parser:
         try:
             return macro()
         except BadMacro as wrong:
-            raise CompileError(self._expression, [Mistake(wrong.position, str(wrong))]) from None
+            raise CompileError(self._expression, [*self.mistakes, Mistake(wrong.position, str(wrong))]) from None
 
     def _field_name(self) -> Token:
         token = self._token
         if token.kind == "escaped":
             return self._take()._replace(text=token.text[1:-1])
         if token.kind != "name":
-            shown = "" if token.kind == END else token.text
-            raise self._wrong(token, f"Syntax error: no viable alternative at input '.{shown}'")
+            raise self._no_name()
         return self._take()
 
+    def _no_name(self) -> CompileError:
+        shown = "" if self._token.kind == END else self._token.text
+        return self._wrong(self._token, f"Syntax error: no viable alternative at input '.{shown}'")
+
     def _bracket(self, node: Node, position: int) -> Node:
+        self._open.append("index")
         function = "_[?_]" if self._took("?") else "_[_]"
         index = self._expression_rule()
-        self._expect("]")
+        self._close("]")
         return Call(position, function, None, [node, index])
 
     def _arguments(self) -> list[Node]:
         arguments: list[Node] = []
         if self._took(")"):
             return arguments
-        while True:
+        self._open.append("call")
+        arguments.append(self._expression_rule())
+        while self._took(","):
             arguments.append(self._expression_rule())
-            if self._took(")"):
-                return arguments
-            self._expect(",")
+        self._close(")")
+        return arguments
 
     def _primary(self) -> Node:
         token = self._take()
@@ -230,8 +283,9 @@ class _Parser:
             case "name" | ".":
                 return self._named(token)
             case "(":
+                self._open.append("group")
                 node = self._expression_rule()
-                self._expect(")")
+                self._close(")")
                 return node
             case "[":
                 return self._list(token)
@@ -245,7 +299,7 @@ class _Parser:
         is_absolute = token.kind == "."
         name = self._expect_name() if is_absolute else token
         if name.text in _RESERVED:
-            raise self._wrong(token, f"reserved identifier: {name.text}")
+            self.mistakes.append(Mistake(token.position, f"reserved identifier: {name.text}"))
         dot = "." if is_absolute else ""
         if self._token.kind == "(":
             position = self._take().position
@@ -260,7 +314,7 @@ class _Parser:
 
     def _expect_name(self) -> Token:
         if self._token.kind != "name":
-            raise self._wrong(self._token, f"Syntax error: mismatched input '{self._token.text}' expecting IDENTIFIER")
+            raise self._no_name()
         return self._take()
 
     def _object_name(self, first: str) -> str | None:
@@ -280,26 +334,32 @@ class _Parser:
 
     def _entries(self, key: Callable[[], Node]) -> list[Entry]:
         entries: list[Entry] = []
-        while not self._took("}"):
+        if self._took("}"):
+            return entries
+        self._open.append("map")
+        is_more = True
+        while is_more:
             is_optional = self._took("?")
             name = key()
-            position = self._expect(":").position
+            position = self._expect(":", _STARTING).position
             entries.append(Entry(position, name, self._expression_rule(), is_optional))
-            if not self._took(","):
-                self._expect("}")
-                break
+            is_more = self._comma_or_close("}")
         return entries
 
     def _list(self, opening: Token) -> Node:
         items: list[Node] = []
         optionals: set[int] = set()
-        while not self._took("]"):
+        self._open.append("list")
+        if self._token.kind == "," and self._tokens[self._index + 1].kind == "]":
+            self._take()
+        is_more = self._token.kind != "]"
+        if not is_more:
+            self._close("]")
+        while is_more:
             if self._took("?"):
                 optionals.add(len(items))
             items.append(self._expression_rule())
-            if not self._took(","):
-                self._expect("]")
-                break
+            is_more = self._comma_or_close("]")
         return ListOf(opening.position, items, frozenset(optionals))
 
     def _literal(self, token: Token) -> Node:
@@ -313,11 +373,12 @@ class _Parser:
             case "int" | "uint" | "float":
                 return self._number(token)
         self._index -= 1
-        is_call = self._index > 0 and self._tokens[self._index - 1].kind == "("
-        expected = _STARTS.replace("'.', ", "')', '.', ") if is_call else _STARTS
-        is_extra = token.kind != END and self._tokens[self._index + 1].kind in (*_STARTING, "name")
-        word = "extraneous" if is_extra else "mismatched"
-        raise self._wrong(token, f"Syntax error: {word} input '{token.text}' expecting {{{expected}}}")
+        is_first = self._index > 0 and self._tokens[self._index - 1].kind in ("(", "[", "{")
+        expected = _STARTS.get(self._open[-1], _START) if is_first else _START
+        if token.kind != END and self._tokens[self._index + 1].kind in _STARTING:
+            self._skip(f"expecting {{{expected}}}")
+            return self._primary()
+        raise self._wrong(token, f"Syntax error: mismatched input '{token.text}' expecting {{{expected}}}")
 
     def _text(self, token: Token) -> Node:
         try:
