@@ -271,6 +271,43 @@ async def _nothing(backup: Any, ctx: Context) -> None:
     return None
 
 
+async def test_a_dry_run_is_dry_for_the_client_too(world: World) -> None:
+    async def write(backup: Any, ctx: Context) -> None:
+        await ctx.client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "real"}})
+        await ctx.client.delete(BACKUP, "a", namespace="default")
+        world.happened()
+        done.set()
+
+    done = asyncio.Event()
+    async with run([backups()], world):
+        await world.backup("a")
+    lease = Lease("default", "backups", "dry")
+    async with run([backups(write)], world, dry_run=True, lease=lease), asyncio.timeout(PATIENCE_SECONDS):
+        await done.wait()
+    assert await world.find("v1 ConfigMap", "real") is None
+    assert await world.find(BACKUP, "a") is not None
+    assert (await world.client.list("coordination.k8s.io/v1 Lease"))["items"] == []
+
+
+async def test_a_file_that_was_saved_brings_its_definitions(world: World) -> None:
+    more = backups()
+
+    @more.resource(group="example.com", version="v1")
+    class Restore(Resource):
+        class Spec(BaseModel):
+            of: str
+
+        spec: Spec
+
+    async def is_there() -> bool:
+        return await world.find("customresourcedefinitions", "restores.example.com") is not None
+
+    async with run([backups()], world) as found:
+        assert not await is_there()
+        found.replace([more])
+        await world.until(is_there)
+
+
 async def test_a_definition_that_the_server_refuses_is_one_sentence(world: World) -> None:
     async with run([backups()], world):
         pass

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from hardpoint.cli import options, printing
+from hardpoint.cli.reaching import Reach
 from hardpoint.machinery.errors import ConfigError
 
 if TYPE_CHECKING:
     from hardpoint.cli import logs
-    from hardpoint.sdk.app import App
     from hardpoint.sdk.certificates import Trust
-    from hardpoint.sdk.controlling import Control, Lease
     from hardpoint.sdk.loading import Loaded
-    from hardpoint.sdk.running import Cluster, Running
+    from hardpoint.sdk.running import Running
     from hardpoint.sdk.serving import Place, Served
 
 EXAMPLES = """\b
@@ -154,7 +153,7 @@ def command(
         client_ca=client_ca_file,
         admits_anyone=allow_any_client,
     )
-    reach = _Reach(
+    reach = Reach(
         kubeconfig=kubeconfig,
         context=context,
         namespace=namespace,
@@ -169,62 +168,6 @@ def command(
     _Run(targets, loaded, trust, Place(bind_address, port, hostname), write_config, reach, dev).until_stopped()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reach:
-    """The cluster that controllers work in, and how."""
-
-    kubeconfig: Path | None
-    context: str
-    namespace: str
-    crds: bool
-    dry_run: bool
-    leader_elect: bool
-    shards: int
-    metrics_address: str
-    health_address: str
-
-    def is_needed(self, apps: Sequence[App]) -> bool:
-        return any(app.controllers or (self.crds and app.resources) for app in apps)
-
-    async def enter(self, apps: Sequence[App], stack: AsyncExitStack) -> Cluster:
-        """Connect, until the stack is left. Whoever mistyped an address hears of it now, not by nothing happening."""
-        from hardpoint.client.client import Client
-        from hardpoint.client.endpoint import find_endpoint
-        from hardpoint.runtime.telemetryrequests import observing
-        from hardpoint.sdk.running import Cluster
-        from hardpoint.seams.credential.host import ExecPlugins
-
-        plugins = ExecPlugins()
-        url = find_endpoint(self.kubeconfig, self.context, plugins=plugins).url
-        control = self._control()
-        client = Client.from_kubeconfig(
-            self.kubeconfig,
-            context=self.context,
-            plugins=plugins,
-            user_agent=apps[0].name,
-            wrap=observing(control.metrics),
-        )
-        await stack.enter_async_context(client)
-        await client.discovery.kinds()
-        for guest in (guest for app in apps for guest in app.controllers.values()):
-            click.echo(f"{guest.app}: {guest.name} works on {guest.resource.title} at {url}", err=True)
-        if self.leader_elect or self.shards:
-            control = replace(control, lease=_lease(self.namespace or client.namespace, apps[0].name))
-        return Cluster(client, control, self.crds, self.metrics_address, self.health_address)
-
-    def _control(self) -> Control:
-        from hardpoint.sdk.controlling import Control
-
-        return Control(namespace=self.namespace, dry_run=self.dry_run, shards=self.shards)
-
-
-def _lease(namespace: str, name: str) -> Lease:
-    from hardpoint.runtime.electionlease import new_identity
-    from hardpoint.sdk.controlling import Lease
-
-    return Lease(namespace, name, new_identity())
-
-
 @dataclass(slots=True)
 class _Run:
     """One run, until it is stopped."""
@@ -234,7 +177,7 @@ class _Run:
     trust: Trust
     place: Place
     write_config: Path | None
-    reach: _Reach
+    reach: Reach
     dev: bool
 
     def until_stopped(self) -> None:

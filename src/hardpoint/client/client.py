@@ -18,6 +18,7 @@ from hardpoint.client.answers import Warnings, decoded
 from hardpoint.client.collection import PAGE_SIZE, Collection
 from hardpoint.client.credentials import CredentialPlugins
 from hardpoint.client.discovery import Discovery
+from hardpoint.client.dryrun import DryRun
 from hardpoint.client.endpoint import find_endpoint
 from hardpoint.client.events import Event
 from hardpoint.client.http import HttpTransport
@@ -87,6 +88,10 @@ class Client:
         """A server in the same process, asked without sockets."""
         transport = wrap(InProcessTransport(handler, user, user_agent=user_agent), IN_PROCESS)
         return cls(Retrying(transport), namespace=namespace)
+
+    def dry_run(self) -> Client:
+        """The same server, which checks what it is asked to write, answers as if it were done, and does nothing."""
+        return Client(DryRun(self._transport), namespace=self.namespace, pace=self.pace)
 
     async def __aenter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -52,12 +52,16 @@ class Control:
     dry_run: bool = False
     """Whether writes are only asked about, and told."""
     lease: Lease | None = None
-    """None if nobody else is expected to do the same."""
+    """None if nobody else is expected to do the same. A dry run is in nobody's way, and takes none."""
     shards: int = 0
     """Into how many parts the objects are divided, so that all processes work; with none of them, one leads."""
     grace_seconds: float = GRACE_SECONDS
     """How long reconciles under way may take when it is time to stop."""
     metrics: ControllerMetrics = field(default_factory=ControllerMetrics)
+
+
+Installs = Callable[[Sequence[App]], Awaitable[object]]
+"""Brings into the cluster what Apps need there."""
 
 
 class NotReady(HardpointError):
@@ -67,7 +71,8 @@ class NotReady(HardpointError):
 class Controllers:
     """Controllers at work. `replace` puts others in their place."""
 
-    def __init__(self, environment: Environment, control: Control) -> None:
+    def __init__(self, environment: Environment, control: Control, installs: Installs) -> None:
+        self._installs = installs
         self._environment = environment
         self._control = control
         self._wanted: asyncio.Queue[Sequence[App]] = asyncio.Queue()
@@ -97,6 +102,14 @@ class Controllers:
             while True:
                 await self._ensure_recorders(apps, until_the_end)
                 apps = await self._work_until_replaced(apps)
+                await self._install(apps)
+
+    async def _install(self, apps: Sequence[App]) -> None:
+        try:
+            await self._installs(apps)
+        except HardpointError as wrong:
+            # Whoever saved the file will save it again; what it is about may be there from before.
+            log.error("definitions not applied", extra={"error": str(wrong)})
 
     async def _work_until_replaced(self, apps: Sequence[App]) -> Sequence[App]:
         working = asyncio.create_task(self._work(apps), name="controllers")
@@ -137,7 +150,7 @@ class Controllers:
 
     def _shards(self) -> Shards | None:
         lease, client = self._control.lease, self._environment.client
-        if lease is None or not self._control.shards:
+        if lease is None or not self._control.shards or self._control.dry_run:
             return None
         names = (lease.name, lease.namespace, lease.identity)
         shards = Shards(client, *names, self._control.shards, on_gain=lambda gained: self._look_at(shards, gained))
@@ -151,7 +164,7 @@ class Controllers:
     async def _election(self) -> AsyncIterator[None]:
         """Entered when it is this process's turn."""
         lease, metrics = self._control.lease, self._control.metrics
-        if lease is None:
+        if lease is None or self._control.dry_run:
             yield
             return
         election = LeaderElection(
@@ -200,9 +213,18 @@ async def _run(prepared: asyncio.Task[Reconciler]) -> None:
         await reconciler.run()
 
 
+async def _nothing(_: Sequence[App]) -> None: ...
+
+
 @asynccontextmanager
-async def controlling(apps: Sequence[App], client: Client, control: Control) -> AsyncIterator[Controllers]:
-    """Run the controllers of Apps until left. Entering waits for nothing; what cannot go on comes out here."""
+async def controlling(
+    apps: Sequence[App], client: Client, control: Control, *, installs: Installs = _nothing
+) -> AsyncIterator[Controllers]:
+    """Run the controllers of Apps until left. Entering waits for nothing; what cannot go on comes out here.
+
+    What `apps` need must be in the cluster; `installs` is called for those that replace them.
+    """
+    client = client.dry_run() if control.dry_run else client
     try:
         async with Informers(client).running() as informers, asyncio.TaskGroup() as tasks:
             environment = Environment(
@@ -213,7 +235,7 @@ async def controlling(apps: Sequence[App], client: Client, control: Control) -> 
                 dry_run=control.dry_run,
                 metrics=control.metrics,
             )
-            controllers = Controllers(environment, control)
+            controllers = Controllers(environment, control, installs)
             controllers.replace(apps)
             running = tasks.create_task(controllers.run(), name="controllers")
             try:
@@ -224,11 +246,18 @@ async def controlling(apps: Sequence[App], client: Client, control: Control) -> 
         raise _only(failures) from None
 
 
-def _only(failure: Exception) -> Exception:
-    """The one thing that went wrong, if it was one."""
-    while isinstance(failure, ExceptionGroup) and len(failure.exceptions) == 1:
-        failure = failure.exceptions[0]
-    return failure
+def _only(failures: ExceptionGroup) -> Exception:
+    """The one thing that went wrong, if it was one, however many noticed."""
+    found = {id(failure): failure for failure in _each(failures)}
+    return found.popitem()[1] if len(found) == 1 else failures
+
+
+def _each(failure: Exception) -> Iterator[Exception]:
+    if isinstance(failure, ExceptionGroup):
+        for part in failure.exceptions:
+            yield from _each(part)
+    else:
+        yield failure
 
 
 class _Silent:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from hardpoint.client.client import Client
 from hardpoint.runtime.healthserver import NOWHERE, observed
@@ -69,15 +70,15 @@ async def running(apps: Sequence[App], webhooks: Webhooks, cluster: Cluster | No
             serve = serving(apps, webhooks.trust, webhooks.place, renewed=webhooks.renewed)
             found.served = await stack.enter_async_context(serve)
         if cluster is not None:
-            if cluster.installs:
-                found.installed = await _install(apps, found.served, cluster)
+            found.installed = await _install(cluster, found.served, apps)
             if any(app.controllers for app in apps):
-                found.controllers = await _control(apps, cluster, stack)
+                found.controllers = await _control(apps, cluster, found.served, stack)
         yield found
 
 
-async def _control(apps: Sequence[App], cluster: Cluster, stack: AsyncExitStack) -> Controllers:
-    controllers = await stack.enter_async_context(controlling(apps, cluster.client, cluster.control))
+async def _control(apps: Sequence[App], cluster: Cluster, served: Served | None, stack: AsyncExitStack) -> Controllers:
+    installs = partial(_install, cluster, served)
+    controllers = await stack.enter_async_context(controlling(apps, cluster.client, cluster.control, installs=installs))
     health = Health()
     health.add("controllers", controllers.check_ready, live=False)
     asked = observed(
@@ -90,9 +91,9 @@ async def _control(apps: Sequence[App], cluster: Cluster, stack: AsyncExitStack)
     return controllers
 
 
-async def _install(apps: Sequence[App], served: Served | None, cluster: Cluster) -> list[str]:
+async def _install(cluster: Cluster, served: Served | None, apps: Sequence[App]) -> list[str]:
     with_resources = [app for app in apps if app.resources]
-    if not with_resources:
+    if not with_resources or not cluster.installs:
         return []
     # Not above: whoever has no resources does not pay for pydantic.
     from hardpoint.sdk.resources import at_address, definitions

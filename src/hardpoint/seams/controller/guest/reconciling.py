@@ -8,6 +8,7 @@ told once, in a log line with the author's own line and in an Event, and concern
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from datetime import datetime
@@ -102,7 +103,7 @@ class Reconciling:
             said = context.end()
         try:
             await self._write_status(seen, shown, said)
-        except HardpointError as unwritten:
+        except (HardpointError, ValueError) as unwritten:
             if raised is None:
                 raise
             log.warning("status not written", extra={"error": str(unwritten)})
@@ -133,14 +134,14 @@ class Reconciling:
         call = asyncio.ensure_future(function.call(shown, plain))
         try:
             done, _ = await asyncio.wait([call], timeout=self._guest.timeout_seconds)
-        except asyncio.CancelledError:
+            if done:
+                return call.result()
+            context.end()
+            log.warning("function is late", extra={"function": function.name})
+            with contextlib.suppress(Exception):  # That it is late is what counts.
+                await call
+        finally:
             call.cancel()
-            raise
-        if done:
-            return call.result()
-        context.end()
-        log.warning("function is late", extra={"function": function.name})
-        await asyncio.wait([call])
         raise Late(f"{function.name} took longer than {self._guest.timeout_seconds:g} s")
 
     async def _write_status(self, seen: Json, shown: Any, conditions: list[Json]) -> None:
@@ -163,7 +164,8 @@ class Reconciling:
         words = str(failure) if isinstance(failure, Permanent) else f"{type(failure).__name__}: {failure}"
         told = {"at": function.line(failure), "error": words}
         log.error("reconcile failed", extra=told, exc_info=_debug(failure))
-        self._equipment.recorder.event(seen, "Warning", "ReconcileFailed", words)
+        reason = "FinalizeFailed" if is_deleted(seen) else "ReconcileFailed"
+        self._equipment.recorder.event(seen, "Warning", reason, words)
 
 
 def _is_conflict(failure: Exception) -> bool:
