@@ -6,6 +6,10 @@ import keyword
 import re
 
 _WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SINGULARS = (
+    *(("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")),
+    *(("ss", "ss"), ("us", "us"), ("is", "is"), ("s", "")),
+)
 _HISSING = ("s", "x", "z", "ch", "sh")
 
 
@@ -29,3 +33,17 @@ def plural_of(kind: str) -> str:
     if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
         return f"{word[:-1]}ies"
     return f"{word}es" if word.endswith(_HISSING) else f"{word}s"
+
+
+def pascal(name: str) -> str:
+    """A class name for a JSON field."""
+    word = "".join(part[:1].upper() + part[1:] for part in snake(name).split("_"))
+    return word if word.isidentifier() else f"Field{word}"
+
+
+def singular_of(name: str) -> str:
+    """What one item of a list is called."""
+    for ending, instead in _SINGULARS:
+        if name.endswith(ending) and len(name) > len(ending) + 1:
+            return name[: -len(ending)] + instead
+    return name

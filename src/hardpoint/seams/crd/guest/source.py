@@ -14,9 +14,10 @@ from typing import Any
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.validation.apiextensions import APPROVED
 from hardpoint.seams.crd.guest import paths
+from hardpoint.seams.crd.guest.drafts import Field, Model
 from hardpoint.seams.crd.guest.layout import INDENT, WIDTH, Expr, call, listed, literal
 from hardpoint.seams.crd.guest.naming import plural_of
-from hardpoint.seams.crd.guest.source_types import Field, Model, Types
+from hardpoint.seams.crd.guest.source_types import Types
 
 Json = dict[str, Any]
 

@@ -7,86 +7,35 @@ so that nothing a schema says is lost.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from hardpoint.seams.crd.guest.layout import Expr, call, listed, literal, mapped, subscript
+from hardpoint.seams.crd.guest.drafts import EMBEDDED, LIST_TYPE, MAP_KEYS, MAP_TYPE, Field, Model, Typed, is_model
+from hardpoint.seams.crd.guest.layout import Expr, call, literal, subscript
 from hardpoint.seams.crd.guest.markers import VALIDATIONS, Rule
-from hardpoint.seams.crd.guest.naming import camel, snake
-from hardpoint.seams.crd.guest.schema import INT_OR_STRING, INT_OR_STRING_CHOICES, PRESERVE
-from hardpoint.seams.crd.guest.values import QUANTITY_PATTERN
+from hardpoint.seams.crd.guest.naming import camel, pascal, singular_of, snake
+from hardpoint.seams.crd.guest.schema import INT_OR_STRING, PRESERVE
+from hardpoint.seams.crd.guest.source_defaults import default_of
+from hardpoint.seams.crd.guest.source_scalars import SCALARS, int_or_string, scalar
 
 Json = dict[str, Any]
 
-LIST_TYPE, MAP_KEYS, MAP_TYPE = "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"
-EMBEDDED = "x-kubernetes-embedded-resource"
-
-FORMATTED: Mapping[tuple[str, str], str] = {
-    ("string", "date-time"): "datetime",
-    ("string", "date"): "date",
-    ("string", "duration"): "timedelta",
-    ("string", "byte"): "bytes",
-    ("string", "uuid"): "UUID",
-    ("string", "ipv4"): "IPv4Address",
-    ("string", "ipv6"): "IPv6Address",
-    ("integer", "int32"): "Int32",
-    ("integer", "int64"): "Int64",
-}
-PLAIN_NUMBERS = ("Int32", "Int64")
-"""Formatted types that are written as JSON writes them, so that defaults and bounds may stand beside them."""
-WRITTEN_OTHERWISE = frozenset(FORMATTED) - {("integer", "int32"), ("integer", "int64")}
-"""Types whose values JSON writes in another way than Python."""
-SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
-BOUNDS: Mapping[str, Mapping[str, str]] = {
-    "string": {"minLength": "min_length", "maxLength": "max_length"},
-    "array": {"minItems": "min_length", "maxItems": "max_length"},
-    "object": {"minProperties": "min_length", "maxProperties": "max_length"},
-}
+LIST_BOUNDS = {"minItems": "min_length", "maxItems": "max_length"}
+OBJECT_BOUNDS = {"minProperties": "min_length", "maxProperties": "max_length"}
 TAKEN = frozenset(dir(BaseModel)) | {
     *("rules", "date", "datetime", "timedelta", "bytes", "str", "int", "float", "bool", "list", "dict")
 }
 """Names that a field would hide from its own class."""
+MARKERS = (
+    ("Atomic", LIST_TYPE, "atomic"),
+    ("Atomic", MAP_TYPE, "atomic"),
+    ("Unique", LIST_TYPE, "set"),
+    ("EmbeddedResource", EMBEDDED, True),
+)
+USUAL = ((MAP_TYPE, "granular"), (PRESERVE, False), (EMBEDDED, False), (INT_OR_STRING, False), ("default", None))
+"""What says no more than leaving it out."""
 PROTECTED = ("model_validate", "model_dump")
-
-
-@dataclass
-class Model:
-    """A class to be written."""
-
-    name: str
-    doc: str
-    fields: list[Field]
-    rules: list[Expr]
-    extra: Json
-    names: dict[str, str] = field(default_factory=dict)
-    """Python's names of the fields, by JSON's."""
-    models: dict[str, Model | None] = field(default_factory=dict)
-    """The models of the fields, or of what is in them, by JSON's names."""
-
-    def content(self) -> tuple[Any, ...]:
-        """What makes two models the same but for the name."""
-        return (
-            self.doc,
-            [each.content() for each in self.fields],
-            [rule.flat() for rule in self.rules],
-            repr(self.extra),
-        )
-
-
-@dataclass
-class Field:
-    """A line of a class."""
-
-    name: str
-    type: Expr
-    default: Expr | None
-
-    def content(self) -> tuple[str, str, str]:
-        return self.name, self.type.flat(), self.default.flat() if self.default else ""
 
 
 class Types:
@@ -123,7 +72,7 @@ class Types:
 
     def free_name(self, wanted: str, parent: str) -> str:
         """A class name nobody has: the field's, else with its parent's before it."""
-        name = _pascal(wanted)
+        name = pascal(wanted)
         if name in self._taken:
             name = parent + name
         number = 2
@@ -147,7 +96,7 @@ class Types:
 
     def part(self, wire: str, name: str, schema: Json, *, is_required: bool) -> tuple[Model | None, Field]:
         """The class for a part of the top level, if it is an object with fields, and the field that holds it."""
-        if not _is_model(schema):
+        if not is_model(schema):
             return None, self._field(wire, wire, schema, name, is_required=is_required)[1]
         beside = ("default", "nullable", PRESERVE)
         model = self.model({key: schema[key] for key in schema if key not in beside}, name, is_listed=False)
@@ -167,7 +116,7 @@ class Types:
     def _presence(self, name: str, typed: Typed, schema: Json, *, is_required: bool) -> Field:
         """A field that must be there, has a default, or may be absent."""
         is_nullable, default = bool(schema.get("nullable")), schema.get("default")
-        written = None if default is None else self._default(schema, default, typed.model)
+        written = None if default is None else default_of(schema, default, typed.model)
         if written is not None:
             del typed.left["default"]
             return Field(name, self._annotated(typed, is_nullable, explicit=True), written)
@@ -191,7 +140,7 @@ class Types:
         """The type of a schema, and what has to be said beside it."""
         typed = Typed(Expr("Any"), dict(schema), list(notes or ()))
         typed.left.pop("title", None)
-        if not _is_model(schema):
+        if not is_model(schema):
             typed.bounds |= {"description": typed.left.pop("description")} if typed.left.get("description") else {}
             typed.notes += [_rule(rule) for rule in typed.left.pop(VALIDATIONS, ())]
         for marker, keyword, wanted in MARKERS:
@@ -207,11 +156,15 @@ class Types:
     def _read(self, typed: Typed, name: str, parent: str) -> None:
         left = typed.left
         if left.get(INT_OR_STRING):
-            _int_or_string(typed)
-        elif _is_model(left):
+            int_or_string(typed)
+        elif is_model(left):
             self._model(typed, name, parent)
-        elif left.get("type") in self._readers:
-            self._readers[left["type"]](self, typed, name, parent)
+        elif left.get("type") == "object":
+            self._object(typed, name, parent)
+        elif left.get("type") == "array":
+            self._array(typed, name, parent)
+        elif left.get("type") in SCALARS:
+            scalar(typed)
         elif left.get(PRESERVE) and "type" not in left:
             del left[PRESERVE]
 
@@ -231,7 +184,7 @@ class Types:
         else:
             left.pop(PRESERVE, None)
             typed.type = subscript("dict", Expr("str"), Expr("Any"))
-        typed.bound(BOUNDS["object"])
+        typed.bound(OBJECT_BOUNDS)
 
     def _array(self, typed: Typed, name: str, parent: str) -> None:
         left = typed.left
@@ -240,137 +193,14 @@ class Types:
         if left.get(LIST_TYPE) == "map":
             del left[LIST_TYPE]
             typed.notes.append(call("MapKeys", [literal(key) for key in left.pop(MAP_KEYS, [])]))
-        typed.bound(BOUNDS["array"])
+        typed.bound(LIST_BOUNDS)
 
     def _item(self, whole: Typed, schema: Json, name: str, parent: str) -> Expr:
         left = dict(schema)
         is_nullable = bool(left.pop("nullable", False))
-        typed = self.typed(left, _singular(name), parent)
+        typed = self.typed(left, singular_of(name), parent)
         whole.model = typed.model
         return self._annotated(typed, is_nullable, explicit=False)
-
-    def _scalar(self, typed: Typed, name: str, parent: str) -> None:
-        left = typed.left
-        type_of = left.pop("type")
-        typed.type = Expr(SCALARS[type_of])
-        if _is_literal(type_of, left.get("enum")):
-            typed.type = subscript("Literal", *(literal(value) for value in left.pop("enum")))
-            return
-        formatted = FORMATTED.get((type_of, left.get("format", "")))
-        if formatted in PLAIN_NUMBERS or (formatted and set(left) == {"format"}):
-            del left["format"]
-            typed.type = Expr(formatted or "")
-        if type_of == "string" and typed.type.head == "str":
-            typed.bound(BOUNDS["string"])
-            if "pattern" in left and _compiles(left["pattern"]):
-                typed.bounds["pattern"] = left.pop("pattern")
-        if type_of in ("integer", "number"):
-            _number_bounds(typed, is_whole=type_of == "integer")
-
-    _readers: Mapping[str, Callable[[Types, Typed, str, str], None]] = {
-        "object": _object,
-        "array": _array,
-        **dict.fromkeys(SCALARS, _scalar),
-    }
-
-    def _default(self, schema: Json, value: Any, model: Model | None) -> Expr | None:
-        """A default in Python; None if only the schema can say it."""
-        if value is None or (schema.get("type"), schema.get("format", "")) in WRITTEN_OTHERWISE:
-            return None
-        if schema.get("type") in SCALARS or (schema.get(INT_OR_STRING) and "pattern" not in schema):
-            return literal(value)
-        if schema.get("type") == "array" and schema.get(LIST_TYPE) != "set":
-            items = [self._default(schema.get("items", {}), item, model) for item in value]
-            return listed([item for item in items if item is not None]) if None not in items else None
-        if _is_model(schema):
-            return self._made(schema, value, model) if model is not None else None
-        values = schema.get("additionalProperties")
-        if schema.get("type") == "object" and isinstance(values, dict):
-            found = {key: self._default(values, item, model) for key, item in value.items()}
-            said = {key: item for key, item in found.items() if item is not None}
-            return mapped(said) if len(said) == len(found) else None
-        return None
-
-    def _made(self, schema: Json, value: Json, model: Model) -> Expr | None:
-        """A model with the fields that are said, and no others."""
-        named: dict[str, Expr] = {}
-        for wire, said in value.items():
-            child = schema.get("properties", {}).get(wire)
-            written = self._default(child, said, model.models[wire]) if child is not None else None
-            if written is None:
-                return None
-            named[model.names[wire]] = written
-        return call(model.name, (), named)
-
-
-@dataclass
-class Typed:
-    """A type on its way: what is `left` of the schema has not been said yet."""
-
-    type: Expr
-    left: Json
-    notes: list[Expr]
-    bounds: dict[str, Any] = field(default_factory=dict)
-    model: Model | None = None
-    """The model it is, or that its items or values are."""
-
-    def bound(self, names: Mapping[str, str]) -> None:
-        for keyword, name in names.items():
-            if keyword in self.left:
-                self.bounds[name] = self.left.pop(keyword)
-
-
-MARKERS = (
-    ("Atomic", LIST_TYPE, "atomic"),
-    ("Atomic", MAP_TYPE, "atomic"),
-    ("Unique", LIST_TYPE, "set"),
-    ("EmbeddedResource", EMBEDDED, True),
-)
-USUAL = ((MAP_TYPE, "granular"), (PRESERVE, False), (EMBEDDED, False), (INT_OR_STRING, False), ("default", None))
-"""What says no more than leaving it out."""
-
-
-SINGULARS = (
-    *(("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")),
-    *(("ss", "ss"), ("us", "us"), ("is", "is"), ("s", "")),
-)
-
-
-def _is_model(schema: Json) -> bool:
-    """Objects with fields are models; so are those that have none and take none."""
-    if schema.get("type") != "object":
-        return False
-    return "properties" in schema or not ("additionalProperties" in schema or schema.get(PRESERVE))
-
-
-def _is_literal(type_of: str, enum: Any) -> bool:
-    known = {"string": str, "integer": int}.get(type_of)
-    return bool(enum) and known is not None and all(type(value) is known for value in enum)
-
-
-def _int_or_string(typed: Typed) -> None:
-    del typed.left[INT_OR_STRING]
-    typed.left.pop("type", None)
-    if typed.left.get("anyOf") == INT_OR_STRING_CHOICES:
-        del typed.left["anyOf"]
-    typed.type = Expr("IntOrString")
-    if typed.left.get("pattern") == QUANTITY_PATTERN and "default" not in typed.left:
-        del typed.left["pattern"]
-        typed.type = Expr("Quantity")
-
-
-def _number_bounds(typed: Typed, *, is_whole: bool) -> None:
-    left = typed.left
-    for bound, exclusive, names in (("minimum", "exclusiveMinimum", "ge gt"), ("maximum", "exclusiveMaximum", "le lt")):
-        value = left.get(bound)
-        if value is None or (is_whole and value != int(value)):
-            continue
-        inclusive, open_ended = names.split()
-        typed.bounds[open_ended if left.pop(exclusive, False) else inclusive] = int(value) if is_whole else value
-        del left[bound]
-    factor = left.get("multipleOf")
-    if factor is not None and is_whole and factor == int(factor):
-        typed.bounds["multiple_of"] = int(left.pop("multipleOf"))
 
 
 def _rule(rule: Json) -> Expr:
@@ -388,24 +218,3 @@ def _docstring(left: Json) -> str:
         return ""
     left.pop("description", None)
     return str(doc)
-
-
-def _compiles(pattern: str) -> bool:
-    """Whether pydantic's regular expressions know it; Go's know a little more."""
-    try:
-        SchemaValidator(core_schema.str_schema(pattern=pattern))
-    except SchemaError:
-        return False
-    return True
-
-
-def _pascal(name: str) -> str:
-    word = "".join(part[:1].upper() + part[1:] for part in snake(name).split("_"))
-    return word if word.isidentifier() else f"Field{word}"
-
-
-def _singular(name: str) -> str:
-    for ending, instead in SINGULARS:
-        if name.endswith(ending) and len(name) > len(ending) + 1:
-            return name[: -len(ending)] + instead
-    return name
