@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Iterable
 from typing import Any
 
@@ -76,6 +78,7 @@ async def test_keys_may_be_in_other_namespaces(world: World) -> None:
         pytest.param(labels_changed, {"spec": {"size": 9}}, False, id="the spec is no label"),
         pytest.param(lambda old, new: new.size > old.size, {"spec": {"size": 9}}, True, id="a function's yes"),
         pytest.param(lambda old, new: new.size < old.size, {"spec": {"size": 9}}, False, id="a function's no"),
+        pytest.param(lambda old, new: new.color, {"spec": {"size": 9}}, True, id="a function that fails"),
     ],
 )
 async def test_a_predicate_decides_which_updates_count(world: World, when: Any, change: Json, counts: bool) -> None:
@@ -186,3 +189,32 @@ async def test_changes_while_a_key_is_looked_at_lead_to_one_more_look(world: Wor
         world.happened()
         await world.until(lambda: has_seen(29))
     assert len(sizes) < 29, "changes become one look, and none is lost"
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_happens_meanwhile_the_last_state_is_seen(world: World, seed: int) -> None:
+    """Others change specs, labels and statuses all the time, while looks take longer or shorter and some fail."""
+    chance = random.Random(seed)
+    names = [f"w{number}" for number in range(5)]
+
+    async def look(seen: Widget, ctx: Context) -> None:
+        for _ in range(chance.randrange(4)):
+            await asyncio.sleep(0)
+        if chance.random() < 0.1:
+            raise RuntimeError("now and then")
+        seen.status["size"] = seen.size
+
+    async def are_settled() -> bool:
+        found = (await world.client.list(WIDGET))["items"]
+        return all((each.get("status") or {}).get("size") == each["spec"]["size"] for each in found)
+
+    async with world.controlled(ControllerGuest("test", look, Widget, workers=3)):
+        for name in names:
+            await world.create(widget(name))
+        for step in range(150):
+            change: Json = chance.choice(
+                [{"spec": {"size": step}}, {"metadata": {"labels": {"step": str(step)}}}, {"status": {"other": step}}]
+            )
+            part = "status" if "status" in change else ""
+            await world.client.patch(WIDGET, chance.choice(names), change, subresource=part)
+        await world.until(are_settled)

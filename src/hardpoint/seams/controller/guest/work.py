@@ -100,9 +100,14 @@ def _itself(guest: ControllerGuest) -> Concerns:
 
     def concerns(change: Change) -> Iterable[Key]:
         new, old = change.new, change.old
-        if new is None or old is None or change.is_resync or is_deleted(new) or wanted(old, new):
+        if new is None or old is None or change.is_resync or is_deleted(new):
             return (change.key,)
-        return ()
+        try:
+            counts = wanted(old, new)
+        except Exception:  # It is the author's; a look too many does less harm than one too few.
+            log.exception("predicate failed", extra={"controller": guest.name, "object": str(change.key)})
+            counts = True
+        return (change.key,) if counts else ()
 
     return concerns
 
