@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hardpoint.controller import Context, Permanent, PlainContext, Requeue
+from hardpoint.runtime.changes import Key
 from hardpoint.seams.controller.guest.controller import ControllerGuest
 from tests.seams.controller.world import Widget, World, config_map, widget
 
@@ -184,3 +185,76 @@ async def test_an_object_that_the_class_cannot_read_is_told_and_stops_nobody(wor
 
         await world.until(both)
     assert world.recorded.events[0][3] == "cannot be read as a Widget: spec.size must be a number"
+
+
+async def test_a_failure_waits_longer_each_time_and_stops_nobody_else(world: World) -> None:
+    failures: list[int] = []
+    looks: list[str] = []
+
+    async def fail(seen: Widget, ctx: Context) -> None:
+        looks.append(seen.name)
+        world.happened()
+        if seen.name == "bad":
+            failures.append(reconciler.queue.failures(ctx.key))
+            if len(failures) < 5:
+                raise ValueError("bad")
+
+    async with world.controlled(guest(fail, workers=1)) as (reconciler,):
+        await world.create(widget("bad"))
+
+        async def has_failed() -> bool:
+            return bool(failures)
+
+        await world.until(has_failed)
+        await world.create(widget("good"))
+
+        async def are_settled() -> bool:
+            return len(failures) == 5 and "good" in looks
+
+        await world.until(are_settled)
+        await reconciler.queue.wait_until_idle()
+        assert reconciler.queue.failures(Key("default", "bad")) == 0, "what worked is forgiven"
+    assert failures == [0, 1, 2, 3, 4]
+    assert {event[0] for event in world.recorded.events} == {"bad"}
+
+
+async def test_an_object_under_deletion_is_left_alone(world: World) -> None:
+    looks: list[str] = []
+
+    async def look(seen: Widget, ctx: Context) -> None:
+        looks.append(seen.name)
+        world.happened()
+
+    await world.create(widget("going", finalizers=["example.com/theirs"]))
+    await world.client.delete("example.com/v1 Widget", "going", namespace="default")
+    async with world.controlled(guest(look)):
+        await world.create(widget("coming"))
+
+        async def came() -> bool:
+            return "coming" in looks
+
+        await world.until(came)
+    assert looks == ["coming"]
+
+
+async def test_a_failed_clean_up_keeps_the_object_and_is_told(world: World) -> None:
+    tries: list[str] = []
+
+    async def nothing(seen: Widget, ctx: Context) -> None:
+        return None
+
+    async def clean(seen: Widget, ctx: Context) -> None:
+        tries.append(seen.name)
+        if len(tries) < 3:
+            raise OSError("the outside world is away")
+
+    await world.create(widget(finalizers=[FINALIZER]))
+    await world.client.delete("example.com/v1 Widget", "a", namespace="default")
+    async with world.controlled(guest(nothing, finalize=clean)):
+
+        async def is_gone() -> bool:
+            return await world.find("example.com/v1 Widget", "a") is None
+
+        await world.until(is_gone)
+    assert len(tries) == 3
+    assert world.recorded.events == [("a", "Warning", "FinalizeFailed", "OSError: the outside world is away")] * 2
