@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hardpoint.apiserver import answers, bodies, managers, objectmeta
+from hardpoint.apiserver import answers, bodies, managers, objectmeta, validating
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.authorization import contract as access
 from hardpoint.apiserver.call import Call
@@ -13,7 +13,7 @@ from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.stamps import stamp
 from hardpoint.apiserver.traits import KEEPS_STATUS_ON_CREATE, TTL_SECONDS, has_status, told_as
 from hardpoint.apiserver.zero import reset_status
-from hardpoint.machinery import defaults, errors, strategies, validation
+from hardpoint.machinery import defaults, errors, strategies
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.machinery.timestamps import format_time
@@ -86,7 +86,7 @@ async def prepare(call: Call, obj: Json, options: WriteOptions, *, is_tracked: b
         reset_status(kind, obj)
     strategies.prepare_create(kind, obj)
     stamp(kind, obj, None, call.services.now)
-    wrong = validation.on_create(kind, obj)
+    wrong = await validating.on_create(kind, obj)
     if wrong:
         raise errors.invalid(told_as(kind), obj["metadata"].get("name", ""), as_given(wrong, call.given))
     call.warnings += strategies.warn_create(kind, obj)

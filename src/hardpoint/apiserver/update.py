@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from hardpoint.apiserver import answers, bodies, managers, objectmeta
+from hardpoint.apiserver import answers, bodies, managers, objectmeta, validating
 from hardpoint.apiserver.admission.contract import Attributes
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.create import check_may_create, create_object
@@ -18,7 +18,7 @@ from hardpoint.apiserver.endpoints import keep_to_endpoint
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.stamps import stamp
 from hardpoint.apiserver.traits import CREATED_BY_UPDATE, TTL_SECONDS, needs_resource_version, told_as
-from hardpoint.machinery import defaults, errors, fielderrors, strategies, validation
+from hardpoint.machinery import defaults, errors, fielderrors, strategies
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.messages import Response
 from hardpoint.store.contract import KeyValue, Mismatch
@@ -145,9 +145,9 @@ async def _prepare(call: Call, new: Json, old: Json, options: WriteOptions, is_t
     stamp(kind, new, old, call.services.now)
     objectmeta.bump_generation(kind, new, old)
     if subresource in _AS_THE_MAIN_ENDPOINT:
-        wrong = validation.on_update(kind, new, old)
+        wrong = await validating.on_update(kind, new, old)
     else:
-        wrong = validation.on_part_update(kind, subresource, new, old)
+        wrong = await validating.on_part_update(kind, subresource, new, old)
     if wrong:
         wrong = _without_tolerated(call, wrong)
     if wrong:

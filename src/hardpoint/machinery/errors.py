@@ -7,6 +7,7 @@ HardpointError
 │   └── ContractBroken   it answered with something the contract forbids
 ├── StoreError           the store could not do it; the tree below is drawn in `hardpoint.store`
 ├── TransportError       no answer came from the server; drawn, with its tree, in `hardpoint.client.transport`
+├── Costly               to be done where nobody else waits
 └── ConfigError          what the user wrote cannot work: which file, which field
 
 An ApiError is made by the functions below, one for each row of the table of Status answers, so that code, reason,
@@ -29,6 +30,10 @@ class HardpointError(Exception):
 
 class ConfigError(HardpointError):
     """What the user wrote cannot work; the message names the file, the field and the way out."""
+
+
+class Costly(HardpointError):
+    """What was asked takes a while: ask again, with patience, where nobody else waits. It never leaves the server."""
 
 
 class StoreError(HardpointError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -111,3 +112,19 @@ async def test_rules_wait_until_the_object_has_the_right_shape(api: Api) -> None
         "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid;"
         " correct the existing errors to complete validation",
     ]
+
+
+async def test_rules_that_take_a_while_hold_up_nobody_else(api: Api) -> None:
+    rows = {"type": "array", "maxItems": 300, "items": INTEGER}
+    every = {"rule": "self.all(x, self.all(y, x + y < 999))", "message": "too much"}
+    table = {"type": "array", "maxItems": 5, "items": rows | {RULES: [every]}}
+    await define(api, ruled({"type": "object", "properties": {"table": table}}))
+    turns = 0
+    asked = asyncio.create_task(api.ask("POST", GADGETS, gadget(spec={"table": [[1] * 300] * 4 + [[999] * 3]})))
+    while not asked.done():
+        turns += 1
+        await asyncio.sleep(0)
+    status, answer = await asked
+    assert status == 422
+    assert causes(answer) == ["spec.table[4]: Invalid value: too much"]
+    assert turns > 100, "the loop went on while rules were asked"

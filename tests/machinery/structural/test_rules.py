@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hardpoint.machinery.errors import Costly
 from hardpoint.machinery.fielderrors import required
 from hardpoint.machinery.structural import Structure
 
@@ -28,7 +29,7 @@ def spec(*rules: Json, **properties: Json) -> Json:
 def told(schema: Json, new: Any, old: Any = None) -> list[str]:
     """What refuses the spec `new`, or its change from `old`; what is only told begins with `tolerated`."""
     before = None if old is None else {"metadata": {"name": "n"}, "spec": old}
-    found = Structure(schema).judge({"metadata": {"name": "n"}, "spec": new}, before, [])
+    found = Structure(schema).judge({"metadata": {"name": "n"}, "spec": new}, before, [], is_patient=True)
     return [f"tolerated {each}" if each.is_tolerated else str(each) for each in found]
 
 
@@ -295,3 +296,13 @@ def test_a_null_that_no_function_takes_is_a_failure_like_any_other() -> None:
     assert told(spec(rule("self.l.exists(x, x.size() > 1) || true"), l=items), {"l": [None]}) == []
     assert told(spec(rule("self.l.exists(x, x.size() > 1)"), l=items), {"l": [None, "abc"]}) == []
     assert "no such overload" in told(spec(rule("self.l.exists(x, x.size() > 1)"), l=items), {"l": [None]})[0]
+
+
+def test_who_has_no_patience_is_told_that_it_takes_a_while() -> None:
+    structure = Structure(
+        spec(rule("self.l.all(x, self.l.all(y, x + y < 999))"), l={"type": "array", "items": INTEGER})
+    )
+    assert structure.judge({"spec": {"l": [1] * 50}}, None, []) == []
+    with pytest.raises(Costly):
+        structure.judge({"spec": {"l": [1] * 300}}, None, [])
+    assert structure.judge({"spec": {"l": [1] * 300}}, None, [], is_patient=True) == []

@@ -7,7 +7,8 @@
 
 A schema is compiled into closures, each part when it is first needed: a thousand definitions of which three are used
 cost what three cost. The closures answer yes or no; where they say no, `explained` walks the same value again, slowly,
-and finds kube-apiserver's words. Rules in CEL are not evaluated here.
+and finds kube-apiserver's words. Rules in CEL are compiled when
+the first object is judged by them.
 """
 
 from hardpoint.machinery.structural.scale import Scale

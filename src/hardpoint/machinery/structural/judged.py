@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hardpoint.machinery import cel
 from hardpoint.machinery.cel.values import NONE, Optional
+from hardpoint.machinery.errors import Costly
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, required, show, under
 from hardpoint.machinery.structural.before import Before, keyed, was
 from hardpoint.machinery.structural.ruled import Ruled, ruled
@@ -22,12 +23,14 @@ Json = dict[str, Any]
 
 BUDGET = 10_000_000
 """What all rules together may cost for one object."""
+QUICK = 200_000
+"""What they may cost while others wait: some twenty milliseconds."""
 MESSAGE_BYTES_MAX = 5120
 _OUT_OF_BUDGET = "running out of cost budget, no further validation rules will be run"
 
 
-Judge = Callable[[Json, Json | None, Before | None], list[FieldError]]
-"""Finds what rules have against an object, given what it was and what of it can be told."""
+Judge = Callable[[Json, Json | None, Before | None, bool], list[FieldError]]
+"""Finds what rules have against an object, given what it was, what of it can be told, and whether there is time."""
 
 
 def judge_of(schema: Json) -> Judge | None:
@@ -35,7 +38,7 @@ def judge_of(schema: Json) -> Judge | None:
     node = ruled(schema, is_resource=True)
     if node is None:
         return None
-    return lambda obj, old, before: judged(node, obj, old, before=before).found
+    return lambda obj, old, before, is_patient: judged(node, obj, old, before=before, is_patient=is_patient).found
 
 
 class Judged(NamedTuple):
@@ -45,13 +48,20 @@ class Judged(NamedTuple):
 
 
 def judged(
-    node: Ruled, value: Any, old: Any, *, path: str = "", before: Before | None = None, budget: int = BUDGET
+    node: Ruled,
+    value: Any,
+    old: Any,
+    *,
+    path: str = "",
+    before: Before | None = None,
+    budget: int = BUDGET,
+    is_patient: bool = True,
 ) -> Judged:
-    """Everything that rules have against a value at `path`, which was `old`.
+    """Everything that rules have against a value at `path`, which was `old`. Without `before` nothing is tolerated.
 
-    Without `before` nothing is tolerated.
+    Raises Costly for what is not quick, unless `is_patient`.
     """
-    judge = _Judge(budget)
+    judge = _Judge(budget, budget if is_patient else QUICK)
     try:
         judge.visit(node, path, value, old, _Held(before, None))
     except _Spent:
@@ -87,9 +97,11 @@ class _Spent(Exception):
 class _Judge:
     """One object on its way through the rules."""
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, patience: int) -> None:
         self.left = budget
         self.found: list[FieldError] = []
+        self._costly_below = budget - patience
+        self._call_max = min(patience, cel.PER_CALL_MAX)
 
     def visit(self, node: Ruled, path: str, value: Any, old: Any, held: _Held) -> None:
         if value is None:
@@ -127,7 +139,8 @@ class _Judge:
             if rule.uses_old and old is None and not rule.is_optional:
                 continue
             try:
-                verdict, cost = program.evaluate_counted(_perhaps(values) if rule.is_optional else values)
+                given = _perhaps(values) if rule.is_optional else values
+                verdict, cost = program.evaluate_counted(given, cost_max=self._call_max)
             except cel.EvaluationError as failure:
                 self._fail(rule, place, failure)
                 continue
@@ -139,6 +152,8 @@ class _Judge:
         if cost > self.left:
             self._stop(place, f"validation failed due to {_OUT_OF_BUDGET}")
         self.left -= cost
+        if self.left < self._costly_below:
+            raise Costly
 
     def _stop(self, place: _Place, told: str) -> None:
         self.found.append(place.failure(told))
@@ -169,9 +184,11 @@ class _Judge:
         if rule.message is None:
             return ""
         try:
-            message, cost = rule.message.evaluate_counted(values)
+            message, cost = rule.message.evaluate_counted(values, cost_max=self._call_max)
         except cel.EvaluationError as failure:
             message, cost = "", failure.cost
+            if self.left - cost < self._costly_below:
+                raise Costly from None
             if isinstance(failure, cel.CostExceeded) and cost <= self.left:
                 why = "no further validation rules will be run due to call cost exceeds limit for messageExpression"
                 raise _OverBudget(f"{why}: {show(rule.said['messageExpression'])}") from None

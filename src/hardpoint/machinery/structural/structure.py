@@ -179,16 +179,19 @@ class Structure:
             found += self.scale.problems(obj, status_only=True)
         return found + (self._repeated(obj) if not self._repeated(old) else [])
 
-    def judge(self, obj: Json, old: Json | None, found: Sequence[FieldError]) -> list[FieldError]:
-        """What the rules say of an object, and of its change from `old`, after `found` was found wrong with it."""
+    def judge(
+        self, obj: Json, old: Json | None, found: Sequence[FieldError], *, is_patient: bool = False
+    ) -> list[FieldError]:
+        """What the rules say of an object, and of its change from `old`, after `found` was found wrong with it.
+
+        Raises Costly if that takes a while, unless `is_patient`.
+        """
         if self._rules is None:
             return []
         if any(each.reason in _BLOCKING for each in found):
             return [_NOT_JUDGED]
-        from hardpoint.machinery.structural.judged import judged
-
         before = None if old is None else Before(obj, old, self.schema)
-        return judged(self._ruled, obj, old, before=before).found
+        return self._rules(obj, old, before, is_patient)
 
     def _problems(self, obj: Json, before: Before | None) -> list[FieldError]:
         found = [] if self._fits(obj) else explained.problems("", obj, self.schema, before)
