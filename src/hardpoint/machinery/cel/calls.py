@@ -7,7 +7,8 @@ only when it is there, the overload is looked up by the names of the types, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 from hardpoint.machinery.cel.costs import read, regex
@@ -17,6 +18,7 @@ from hardpoint.machinery.cel.functions import Cost, Overload, ResultCost, names_
 from hardpoint.machinery.cel.library.regex import tester
 from hardpoint.machinery.cel.syntax import Call
 from hardpoint.machinery.cel.types import BYTES, STRING, Kind, Type
+from hardpoint.machinery.cel.values import is_in
 from hardpoint.machinery.cel.weights import weighed
 
 _CORE = frozenset(("size", "contains", "startsWith", "endsWith", "matches", "type", "dyn", "int", "uint", "double"))
@@ -32,7 +34,10 @@ def call(node: Call, operands: Sequence[Step]) -> Step:
     """The step that calls one of a node's overloads."""
     overloads = node.overloads
     types = [operand.type for operand in node.operands]
-    if node.function not in _LIGHT:
+    if node.function == "@in" and types[0].kind is Kind.SCALAR:
+        # Whatever is in a list, a text or a number is compared with it at once.
+        overloads = tuple(replace(overload, run=is_in, is_slow=False) for overload in overloads)
+    elif node.function not in _LIGHT:
         operands = list(map(weighed, operands, types))
     runs = [operand.run for operand in operands]
     below = sum(operand.cost for operand in operands)
@@ -158,10 +163,11 @@ def _pausing(
     overloads: Sequence[Overload], runs: Sequence[Run], costs: tuple[Cost, ResultCost | None], is_known: bool
 ) -> Run:
     evaluated, (cost, result_cost) = _evaluated(runs), costs
+    choose = lru_cache(maxsize=32)(partial(_meant, overloads))
 
     def run_pausing(frame: Frame) -> Any:
         values = evaluated(frame)
-        meant = overloads[0] if is_known else _meant(overloads, values)
+        meant = overloads[0] if is_known else choose(names_of(values))
         before = cost if isinstance(cost, int) else cost(values)
         spend(frame, before)
         result = meant.run(partial(ask, frame), *values) if meant.is_slow else meant.run(*values)
@@ -173,8 +179,7 @@ def _pausing(
     return run_pausing
 
 
-def _meant(overloads: Sequence[Overload], values: Sequence[Any]) -> Overload:
-    names = names_of(values)
+def _meant(overloads: Sequence[Overload], names: tuple[str, ...]) -> Overload:
     for overload in overloads:
         if overload.takes(names):
             return overload

@@ -7,6 +7,7 @@ that much: whatever is more was made to do harm.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from hardpoint.machinery.cel.errors import CostExceeded
@@ -24,32 +25,37 @@ _DEEP = frozenset((list, dict, Optional))
 
 def weigh(value: Any, frame: Frame) -> None:
     """Raises CostExceeded for a value with more parts than any request brings, and Interrupted if nobody waits."""
-    total = seen = 0
+    total = 0
     unseen = [value]
-    while unseen:
-        part = unseen.pop()
-        seen += 1
+    for seen, part in enumerate(_emptied(unseen), 1):
+        if type(part) is Optional:
+            items: Collection[Any] = [part.value()] if part.has_value else ()
+        else:
+            items = part.values() if type(part) is dict else part
+        total += len(items)
+        if total > PARTS_MAX:
+            raise CostExceeded
+        if not _DEEP.isdisjoint(map(type, items)):
+            unseen += [item for item in items if type(item) in _DEEP]
         if not seen % _BETWEEN_QUESTIONS:
             ask(frame)
-        if type(part) is Optional:
-            unseen += [part.value()] if part.has_value else []
-        elif type(part) is list or type(part) is dict:
-            total += len(part)
-            if total > PARTS_MAX:
-                raise CostExceeded
-            items = part.values() if type(part) is dict else part
-            unseen += [item for item in items if type(item) in _DEEP]
 
 
-def weighed(step: Step, type: Type) -> Step:
+def _emptied(unseen: list[Any]) -> Iterator[Any]:
+    while unseen:
+        yield unseen.pop()
+
+
+def weighed(step: Step, declared: Type) -> Step:
     """The step, whose value is weighed if its type leaves it open how much is in it."""
     run = step.run
-    if step.constant or not _is_deep(type):
+    if step.constant or not _is_deep(declared):
         return step
 
     def run_weighed(frame: Frame) -> Any:
         value = run(frame)
-        weigh(value, frame)
+        if type(value) in _DEEP:
+            weigh(value, frame)
         return value
 
     return step._replace(run=run_weighed)
