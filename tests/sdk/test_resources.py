@@ -181,6 +181,8 @@ class _BadName(Resource):
             r"Small has no field .spec.cron_spec: .spec has no cron_spec; did you mean cronSpec\?",
             id="column",
         ),
+        pytest.param(Small, {"group": None}, r"has group=None, which is no text", id="no group"),
+        pytest.param(Small, {"short_names": "ct"}, r"has short_names='ct'; give a list", id="a text for a list"),
         pytest.param(Small, {"columns": {"X": "spec"}}, r"paths begin with a dot", id="column without a dot"),
         pytest.param(Small, {"columns": {"X": ".spec.replicas.x"}}, r".spec.replicas has no fields", id="too deep"),
         pytest.param(
@@ -198,6 +200,12 @@ def test_one_version_twice() -> None:
     app = declared()
     with pytest.raises(ConfigError, match=r"Small is Small of stable.example.com/v1, as the class at .*:\d+ is"):
         declared(app=app)
+
+
+def test_two_kinds_of_one_plural() -> None:
+    app = declared(plural="things")
+    with pytest.raises(ConfigError, match=r"Older has the plural of the class at .*:\d+; give one of them a plural="):
+        definitions(declared(Older, app, plural="things"))
 
 
 @pytest.mark.parametrize(

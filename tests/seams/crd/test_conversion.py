@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -79,6 +79,7 @@ async def test_the_shortest_way_is_taken(steps: list[str], source: str, target: 
     assert found["metadata"] == original["metadata"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["v1", "v2", "hub"]), max_size=12), st.sampled_from(["v1", "v2", "hub"]))
 async def test_a_batch_comes_back_whole_and_in_order(versions: list[str], target: str) -> None:
     made, _ = guest("v1>hub", "hub>v1", "v2>hub", "hub>v2")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretBytes, SecretStr
 
@@ -118,6 +118,18 @@ def test_a_value_that_goes_elsewhere_is_spelled_as_it_was() -> None:
     spec.every, spec.started, spec.limits.cpu = spec.every * 2, spec.started + spec.every, spec.limits.cpu + parse("1")
     written = read.to_json()["spec"]
     assert (written["every"], written["started"], written["limits"]) == ("3m0s", "2026-01-02T03:05:35Z", {"cpu": "3"})
+
+
+def test_who_changes_free_json_changes_no_more_than_that() -> None:
+    read = CronTab.from_json(tab(loose={"x": {"y": [1]}}, anything={"x": [1]}, looseList=[{"x": 1}]))
+    before = read.to_json()
+    assert read.spec.loose is not None
+    assert read.spec.loose_list is not None
+    read.spec.loose["x"]["y"].append(2)
+    read.spec.anything["x"].append(2)
+    read.spec.loose_list[0]["x"] = 2
+    assert before == tab(loose={"x": {"y": [1]}}, anything={"x": [1]}, looseList=[{"x": 1}])
+    assert read.to_json() == tab(loose={"x": {"y": [1, 2]}}, anything={"x": [1, 2]}, looseList=[{"x": 2}])
 
 
 def test_unknown_fields_go_where_their_item_goes() -> None:
@@ -281,11 +293,13 @@ _TABS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(_TABS)
 def test_reading_and_writing_changes_nothing(json: Json) -> None:
     assert CronTab.from_json(copy.deepcopy(json)).to_json() == json
 
 
+@settings(deadline=None)
 @given(_TABS, st.integers(4, 9))
 def test_a_change_changes_one_thing(json: Json, replicas: int) -> None:
     read = CronTab.from_json(copy.deepcopy(json))

@@ -366,7 +366,7 @@ def declared(cls: type[Resource]) -> Declared:
     return Declared(resource=cls, place="here:1", group="stable.example.com", version="v1", kind=cls.__name__)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(models())
 def test_every_class_makes_a_definition_that_an_api_server_takes(made: tuple[type[Resource], Json]) -> None:
     """And what the class writes fits the schema, and is read the same once the server has filled in the defaults."""

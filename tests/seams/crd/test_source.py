@@ -68,7 +68,7 @@ def meaning(definition: Json) -> Json:
     return found
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(specs())
 def test_a_definition_comes_back(spec: Json) -> None:
     wanted = definition(spec)

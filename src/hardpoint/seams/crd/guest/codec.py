@@ -146,10 +146,6 @@ class Codec:
             schema[VALIDATIONS] = [rule.to_json() for rule in self._cls.rules]
         return _merged(schema, self._cls.json_schema_extra)
 
-    @property
-    def has_status(self) -> bool:
-        return "status" in self._wire.values()
-
 
 def _hints(cls: type[Resource]) -> dict[str, Any]:
     """The types of the annotated attributes, those of base classes first."""

@@ -113,6 +113,12 @@ class Declared:
 
     def check(self) -> None:
         """Say what is wrong with this version by itself. Raises ConfigError."""
+        for name in ("group", "version", "kind", "plural", "singular", "list_kind"):
+            if not isinstance(getattr(self, name), str):
+                raise self.wrong(f"has {name}={getattr(self, name)!r}, which is no text")
+        for name in ("short_names", "categories", "selectable"):
+            if isinstance(getattr(self, name), str):
+                raise self.wrong(f"has {name}={getattr(self, name)!r}; give a list of texts")
         complain(self, _definition([self], alone=True))
 
     def version_json(self) -> Json:
@@ -181,7 +187,13 @@ def definitions(
     kinds: dict[tuple[str, str], list[Declared]] = {}
     for one in declared:
         kinds.setdefault((one.group, one.kind), []).append(one)
-    return [_whole(versions, conversion(versions)) for versions in kinds.values()]
+    made = [_whole(versions, conversion(versions)) for versions in kinds.values()]
+    named: dict[str, Declared] = {}
+    for definition, versions in zip(made, kinds.values(), strict=True):
+        there = named.setdefault(definition["metadata"]["name"], versions[0])
+        if there is not versions[0]:
+            raise versions[0].wrong(f"has the plural of the class at {there.place}; give one of them a plural=")
+    return made
 
 
 def _whole(versions: Sequence[Declared], client: Json | None) -> Json:

@@ -15,7 +15,7 @@ from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.validation.apiextensions import APPROVED
 from hardpoint.seams.crd.guest import paths
 from hardpoint.seams.crd.guest.drafts import Field, Model
-from hardpoint.seams.crd.guest.layout import INDENT, WIDTH, Expr, call, listed, literal
+from hardpoint.seams.crd.guest.layout import INDENT, WIDTH, Expr, call, listed, literal, mapped
 from hardpoint.seams.crd.guest.naming import plural_of
 from hardpoint.seams.crd.guest.source_types import Types
 
@@ -36,6 +36,12 @@ MODULES: Mapping[str, tuple[str, ...]] = {
 """What the source may need, by where it is, as formatters sort it."""
 STANDARD = ("datetime", "ipaddress", "typing", "uuid")
 CONVERSION_HINT = "\n\n\n# A webhook converts between the versions: write functions with @app.conversion.\n"
+NAMES = {
+    **{name: name for name in ("kind", "plural", "singular", "scope", "categories")},
+    "listKind": "list_kind",
+    "shortNames": "short_names",
+}
+"""What the decorator calls them."""
 TOP = ("apiVersion", "kind", "metadata")
 SCALE = {"specReplicasPath": "spec_replicas", "statusReplicasPath": "status_replicas", "labelSelectorPath": "selector"}
 
@@ -46,12 +52,10 @@ def source(definition: Json, app: str) -> str:
         raise ConfigError("this is no CustomResourceDefinition with versions")
     spec = definition["spec"]
     kind = spec["names"]["kind"]
-    types = Types({name for names in MODULES.values() for name in names} | {"Spec", "Status", kind})
-    stored = [version["name"] for version in spec["versions"] if version.get("storage")]
-    classes = []
-    for version in sorted(spec["versions"], key=lambda version: version["name"] not in stored):
-        name = kind if version["name"] in stored else kind + _pascal_version(version["name"])
-        classes.append(_Class(types, definition, version, name).text())
+    versions = sorted(spec["versions"], key=lambda version: not version.get("storage"))
+    names = [kind, *(kind + _pascal_version(version["name"]) for version in versions[1:])]
+    types = Types({"Spec", "Status", *names, *(name for imported in MODULES.values() for name in imported)})
+    classes = [_Class(types, definition, version, name).text() for version, name in zip(versions, names, strict=True)]
     models = [_model(model) for model in types.models.values()]
     body = "\n\n\n".join([*models, *classes])
     hint = CONVERSION_HINT if spec.get("conversion", {}).get("strategy") == "Webhook" else "\n"
@@ -101,47 +105,30 @@ class _Class:
         return "\n".join([*head, "\n\n".join(block for block in blocks if block)])
 
     def _decorator(self) -> Expr:
-        spec, version = self._definition["spec"], self._version
-        names = spec["names"]
-        said: dict[str, Any] = {"group": spec["group"], "version": version["name"]}
-        usual = {"plural": plural_of(names["kind"]), "singular": names["kind"].lower()}
-        said |= {key: names[key] for key, value in usual.items() if names.get(key, value) != value}
-        if names.get("listKind", f"{names['kind']}List") != f"{names['kind']}List":
-            said["list_kind"] = names["listKind"]
-        if self._name != names["kind"]:
-            said["kind"] = names["kind"]
-        if spec.get("scope") == "Cluster":
-            said["scope"] = "Cluster"
-        said |= {
-            name: names[wire]
-            for wire, name in (("shortNames", "short_names"), ("categories", "categories"))
-            if names.get(wire)
-        }
-        approved = self._definition.get("metadata", {}).get("annotations", {}).get(APPROVED)
-        if approved:
-            said["annotations"] = {APPROVED: approved}
-        said |= {
-            flag: value for flag, value in (("served", False), ("storage", False)) if version.get(flag, value) is value
-        }
+        version = self._version
+        said = {"group": self._definition["spec"]["group"], "version": version["name"], **self._names()}
+        said |= {flag: False for flag in ("served", "storage") if not version.get(flag)}
         if version.get("deprecated"):
             said["deprecated"] = version.get("deprecationWarning") or True
         if version.get("selectableFields"):
             said["selectable"] = [field["jsonPath"] for field in version["selectableFields"]]
         named = {key: literal(value) for key, value in said.items()}
-        if columns := self._columns():
-            named["columns"] = columns
-        scale = (version.get("subresources") or {}).get("scale")
-        if scale:
+        if columns := version.get("additionalPrinterColumns"):
+            named["columns"] = mapped({column["name"]: self._column(column) for column in columns})
+        if scale := (version.get("subresources") or {}).get("scale"):
             named["scale"] = call("Scale", (), {SCALE[wire]: literal(path) for wire, path in scale.items() if path})
         return call("@app.resource", (), named)
 
-    def _columns(self) -> Expr | None:
-        columns = self._version.get("additionalPrinterColumns")
-        if not columns:
-            return None
-        return Expr(
-            "{", tuple(self._column(column).prefixed(f"{literal(column['name']).head}: ") for column in columns), "}"
-        )
+    def _names(self) -> Json:
+        """What is said of the kind as a whole, where it is not what follows from the class."""
+        names = self._definition["spec"]["names"]
+        kind = names["kind"]
+        usual = {"plural": plural_of(kind), "singular": kind.lower(), "listKind": f"{kind}List"}
+        found = {**usual, **names, "kind": kind, "scope": self._definition["spec"].get("scope")}
+        usual |= {"kind": self._name, "scope": "Namespaced", "shortNames": [], "categories": []}
+        said = {NAMES[name]: found[name] for name in NAMES if found.get(name, usual[name]) != usual[name]}
+        approved = self._definition.get("metadata", {}).get("annotations", {}).get(APPROVED)
+        return {**said, "annotations": {APPROVED: approved}} if approved else said
 
     def _column(self, column: Json) -> Expr:
         said = {key: column[key] for key in ("format", "description", "priority") if column.get(key)}

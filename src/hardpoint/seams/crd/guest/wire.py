@@ -158,10 +158,10 @@ def _dataclass_args(node: Node) -> Node:
     return {**node, "extra_behavior": "ignore", "computed_fields": []}
 
 
-def _written(write: Callable[[Any], Any], **more: Any) -> Callable[[Node], Node]:
+def _written(write: Callable[[Any], Any]) -> Callable[[Node], Node]:
     """Write values with a function, unless the author has one."""
     serialization = core_schema.plain_serializer_function_ser_schema(write, when_used="unless-none")
-    return lambda node: {"serialization": serialization, **more, **node}
+    return lambda node: {"serialization": serialization, **node}
 
 
 def _read_before(read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Callable[[Node], Node]:
@@ -178,6 +178,30 @@ def _time(node: Node) -> Node:
 def _duration(node: Node) -> Node:
     read = core_schema.no_info_wrap_validator_function(spelling.read_duration, node)
     return _written(spelling.duration_text)({**read, **_notes(node)})
+
+
+def _own(value: Any) -> Any:
+    """Free JSON is the reader's own: who changes it must not change what the object was read from."""
+    if isinstance(value, dict):
+        return {key: _own(item) for key, item in value.items()}
+    return [_own(item) for item in value] if isinstance(value, list) else value
+
+
+def _owned(node: Node) -> Node:
+    return {**core_schema.no_info_after_validator_function(_own, node), **_notes(node)}
+
+
+_ANY = _owned({"type": "any"})
+
+
+def _list(node: Node) -> Node:
+    return {"items_schema": _ANY, **node}
+
+
+def _dict(node: Node) -> Node:
+    keys = node.get("keys_schema", _ANY)
+    # Whatever a dict without parameters may hold elsewhere, in JSON its keys are texts.
+    return {"values_schema": _ANY, **node, "keys_schema": {"type": "str"} if keys == _ANY else keys}
 
 
 def _bytes(value: Any) -> Any:
@@ -210,6 +234,9 @@ def _bytes_text(value: bytes) -> str:
 
 CHANGES: Mapping[str, Callable[[Node], Node]] = {
     **{name: lambda node: {**node, "strict": True} for name in EXACT},
+    "any": _owned,
+    "list": _list,
+    "dict": _dict,
     "model": _model,
     "model-fields": _model_fields,
     "dataclass": _dataclass,
