@@ -5,8 +5,10 @@
 
 An expression is checked when it is compiled: a field that an object type does not declare is a mistake, and so is a
 call that fits no function. Evaluating one is bounded: every step costs, in kube-apiserver's units, and past the limit
-it ends. All function libraries of v1.37 are there. Importing this package costs some 60 ms: import it where an
-expression is at hand. Why there is an engine of our own: docs/decisions/0006-cel.md.
+it ends; on an event loop, pass `interrupt` too, because cost is not time. `estimate` tells what it may cost at most.
+All function libraries of v1.37 are there; `authorizer` is what a variable of type AUTHORIZER makes of it. Importing
+this package costs some 60 ms: import it where an expression is at hand. Why there is an engine of our own:
+docs/decisions/0006-cel.md.
 """
 
 from __future__ import annotations

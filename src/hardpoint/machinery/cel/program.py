@@ -51,7 +51,7 @@ class Program:
 
         The value may be part of those values or of the program: copy it before changing it. Raises EvaluationError if
         there is none, CostExceeded if finding it out would cost more than `cost_max`, Interrupted if `interrupt`, which
-        loops ask every few hundred rounds, says so: cost is not time.
+        is asked again and again, says so: cost is not time.
         """
         return self.evaluate_counted(values, cost_max=cost_max, interrupt=interrupt)[0]
 
