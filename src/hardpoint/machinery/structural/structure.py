@@ -188,10 +188,9 @@ class Structure:
         """
         if self._rules is None:
             return []
-        if any(each.reason in _BLOCKING for each in found):
+        if found and any(each.reason in _BLOCKING for each in found):
             return [_NOT_JUDGED]
-        before = None if old is None else Before(obj, old, self.schema)
-        return self._rules(obj, old, before, is_patient)
+        return self._rules(obj, old, is_patient)
 
     def _problems(self, obj: Json, before: Before | None) -> list[FieldError]:
         found = [] if self._fits(obj) else explained.problems("", obj, self.schema, before)
