@@ -72,6 +72,11 @@ class Promises(Generic[S]):
 
         return register
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is promised."""
+        return tuple(self._tests)
+
     def include(self, others: Promises[S]) -> None:
         """Promise what others promise, too."""
         for words, test in others._tests.items():

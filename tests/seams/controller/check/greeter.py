@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import json
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -45,7 +46,6 @@ class Greeter:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.queue: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
-        self.seen_children: set[str] = set()
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -55,8 +55,6 @@ class Greeter:
                 tasks.create_task(self.poll())
             if DEFECT == "tight":
                 tasks.create_task(self.watch_tightly())
-            if DEFECT == "trusts-its-cache":
-                tasks.create_task(self.watch_children())
 
     async def watch(self) -> None:
         async with self.client.list_then_watch(GREETINGS, namespace="") as events:
@@ -67,12 +65,6 @@ class Greeter:
                 if event.type == "DELETED" and DEFECT == "relies-on-events":
                     await self.drop_archive(metadata["namespace"], metadata["name"])
                 self.queue.put_nowait((metadata["namespace"], metadata["name"]))
-
-    async def watch_children(self) -> None:
-        async with self.client.list_then_watch(MAPS, namespace="default") as events:
-            async for event in events:
-                if event.type != "SYNCED":
-                    self.seen_children.add((event.object["metadata"].get("labels") or {}).get("greeting", ""))
 
     async def poll(self) -> None:
         while True:
@@ -124,7 +116,7 @@ class Greeter:
         return await self.client.update(greeting)
 
     async def make_children(self, greeting: Json, spec: Json) -> None:
-        if DEFECT in ("makes-before-it-tells", "trusts-its-cache"):
+        if DEFECT in ("makes-before-it-tells", "trusts-old-lists"):
             await self.make_one_unless_done(greeting)
             return
         wanted = {f"{greeting['metadata']['name']}-{number}" for number in range(spec.get("replicas", 1))}
@@ -138,10 +130,19 @@ class Greeter:
 
     async def make_one_unless_done(self, greeting: Json) -> None:
         name = greeting["metadata"]["name"]
-        done = (greeting.get("status") or {}).get("made") if DEFECT == "makes-before-it-tells" else None
-        if done or name in self.seen_children:
-            return
-        await self.client.create(self.child(greeting, {"generateName": f"{name}-"}))
+        if DEFECT == "makes-before-it-tells":
+            is_done = "made" in (greeting.get("status") or {})
+        else:
+            is_done = name in await self.names_in_an_old_list()
+        if not is_done:
+            await self.client.create(self.child(greeting, {"generateName": f"{name}-"}))
+
+    async def names_in_an_old_list(self) -> set[str]:
+        answer = await self.client.raw(
+            "GET", MAPS.path("default"), query={"resourceVersion": "0"}, headers={"accept": "application/json"}
+        )
+        items = json.loads(answer.body)["items"]
+        return {(each["metadata"].get("labels") or {}).get("greeting", "") for each in items}
 
     async def write(self, child: Json) -> None:
         if DEFECT == "ignores-409":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
@@ -33,7 +34,7 @@ async def _stops_leading(bench: Bench) -> None:
         await _take(trial, lease)
         await trial.pass_time(min(float(lease["spec"].get("leaseDurationSeconds") or 15), SECONDS_MAX))
         lost_at = trial.api.seconds
-        await trial.create_objects([_one_more(bench)])
+        await trial.create_objects(list(_one_more_of_each(bench)))
         await trial.pass_time(bench.settle_seconds)
         written = trial.record.writes(lost_at)
         expect(not written, f"wrote although {RIVAL} held its lease: {written[0] if written else ''}")
@@ -41,10 +42,12 @@ async def _stops_leading(bench: Bench) -> None:
         await trial.wait_until_it_writes()
 
 
-def _one_more(bench: Bench) -> Json:
-    more = deepcopy(dict(bench.objects[0]))
-    more["metadata"]["name"] = "check-while-not-leading"
-    return more
+def _one_more_of_each(bench: Bench) -> Iterator[Json]:
+    """Another object of each kind that it was given."""
+    for one in {(each["apiVersion"], each["kind"]): each for each in bench.objects}.values():
+        more = deepcopy(one)
+        more["metadata"]["name"] = "check-while-not-leading"
+        yield more
 
 
 async def _lease_it_holds(trial: Trial) -> Json:
