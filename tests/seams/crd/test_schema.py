@@ -350,6 +350,14 @@ def test_a_status_that_cannot_be_empty_must_say_so() -> None:
     assert Good.codec().schema["properties"]["status"]["required"] == ["phase"]
 
 
+@pytest.mark.parametrize("hint", [CronTab.Status, Annotated[CronTab.Status, PreserveUnknown()], Point | None])
+def test_a_status_of_another_class_is_no_part_of_what_users_write_either(hint: Any) -> None:
+    default = {"status": None} if hint == Point | None else {}
+    cls = type("Other", (Resource,), {"__annotations__": {"status": hint}, "__module__": __name__, **default})
+    assert "required" not in cls.codec().schema
+    assert "status" not in cls.from_json({}).to_json()
+
+
 def test_keywords_of_the_whole_object_are_laid_over() -> None:
     class Short(Resource):
         class Spec(BaseModel):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, Field, PydanticUserError, ValidationError, create_model
 from pydantic_core import PydanticSerializationError, SchemaError, SchemaSerializer, SchemaValidator
@@ -78,8 +78,8 @@ class Codec:
     def _default(self, name: str, hint: Any) -> Any:
         """What the class says stands in for an absent field. A status is there from the start, to be filled in."""
         said = getattr(self._cls, name, ...)
-        status: Callable[[], Any] | None = getattr(self._cls, "Status", None)
-        if said is not ... or name != "status" or status is None or hint is not status:
+        status = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+        if said is not ... or name != "status" or not isinstance(status, type):
             return said
         try:
             status()
