@@ -76,6 +76,38 @@ def test_a_definition_comes_back(spec: Json) -> None:
     assert meaning(again(wanted)) == meaning(wanted)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"type": "object"}, id="no fields"),
+        pytest.param({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, id="anything"),
+        pytest.param(
+            {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}, id="no spec"
+        ),
+        pytest.param(
+            {
+                "type": "object",
+                "properties": {"spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            },
+            id="a spec of anything",
+        ),
+        pytest.param(
+            {"type": "object", "required": ["status"], "properties": {"status": {"type": "object"}}},
+            id="status required",
+        ),
+        pytest.param(
+            {"type": "object", "oneOf": [{"required": ["a"]}], "properties": {"a": {"type": "string"}}}, id="a choice"
+        ),
+    ],
+)
+def test_the_top_level_comes_back(schema: Json) -> None:
+    wanted = definition({})
+    wanted["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
+    assert meaning(again(wanted)) == meaning(wanted)
+    wanted["spec"]["versions"][0]["subresources"] = {"status": {}}
+    assert meaning(again(wanted)) == meaning(wanted)
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=[sample.stem for sample in SAMPLES])
 def test_a_definition_of_the_wild_comes_back(sample: Path) -> None:
     wanted = yaml.safe_load(sample.read_text())

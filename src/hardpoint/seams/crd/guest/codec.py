@@ -67,7 +67,7 @@ class Codec:
         for name, part in PARTS.items():
             if hasattr(self._cls, part):
                 hints.setdefault(name, getattr(self._cls, part))
-        if not hints:
+        if not hints and not self._cls.json_schema_extra:
             raise NotStructural("has no fields; give it a class Spec with what users write")
         fields: dict[str, Any] = {name: (hint, self._default(name, hint)) for name, hint in hints.items()}
         try:

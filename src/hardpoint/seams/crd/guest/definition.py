@@ -73,6 +73,8 @@ class ResourceOptions(TypedDict, total=False):
     """Whether objects are stored in this version; of several exactly one is."""
     deprecated: bool | str
     """Whoever uses it is warned, in these words."""
+    status: bool
+    """Whether status is a subresource, if not just where there is one."""
     scale: Scale
     selectable: Sequence[str]
     """Paths that field selectors may name."""
@@ -100,6 +102,7 @@ class Declared:
     served: bool = True
     storage: bool = True
     deprecated: bool | str = False
+    status: bool | None = None
     scale: Scale | None = None
     selectable: Sequence[str] = ()
     annotations: Mapping[str, str] = field(default_factory=dict)
@@ -148,7 +151,8 @@ class Declared:
             raise ConfigError(f"{self.place}: @app.resource: {self.resource.__name__}{where} {wrong}") from wrong
 
     def _subresources(self, schema: Json) -> Json:
-        subresources: Json = {"status": {}} if "status" in schema.get("properties", {}) else {}
+        has_status = "status" in schema.get("properties", {}) if self.status is None else self.status
+        subresources: Json = {"status": {}} if has_status else {}
         if self.scale is not None:
             said = {
                 "specReplicasPath": self.scale.spec_replicas,

@@ -93,6 +93,8 @@ class _Class:
         nested = [_model(model, INDENT) for model, _ in parts if model is not None]
         fields = [_at_hand(field, model) for model, field in parts] + top.fields
         extra = {**_metadata(properties), **top.extra} | ({"required": required} if "status" in required else {})
+        if not fields and not extra:
+            extra = {"type": "object"}  # A class without fields would be taken for a mistake.
         blocks = [
             *nested,
             "\n".join(_line(field, INDENT) for field in fields),
@@ -110,6 +112,9 @@ class _Class:
         said |= {flag: False for flag in ("served", "storage") if not version.get(flag)}
         if version.get("deprecated"):
             said["deprecated"] = version.get("deprecationWarning") or True
+        has_status = "status" in (version.get("subresources") or {})
+        if has_status != ("status" in self._schema.get("properties", {})):
+            said["status"] = has_status
         if version.get("selectableFields"):
             said["selectable"] = [field["jsonPath"] for field in version["selectableFields"]]
         named = {key: literal(value) for key, value in said.items()}
