@@ -23,6 +23,9 @@ from hardpoint.machinery.errors import ApiError, ConfigError
 from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.controlling import Control, Lease, NotReady, controlling
+from hardpoint.sdk.deployment import Deployed
+from hardpoint.sdk.loading import Loaded
+from hardpoint.sdk.manifests import manifests, trust_of
 from hardpoint.sdk.running import Cluster, Running, Webhooks, running
 from hardpoint.sdk.serving import Place
 from hardpoint.serving.writing import status_response
@@ -43,12 +46,12 @@ class World:
         self._written = asyncio.Event()
         self.lists = 0
         """How often somebody began to read all backups."""
-        self.client = Client.in_process(self._handle, ADMIN)
+        self.client = Client.in_process(self.handle, ADMIN)
 
     def another_client(self) -> Client:
-        return Client.in_process(self._handle, ADMIN)
+        return Client.in_process(self.handle, ADMIN)
 
-    async def _handle(self, request: Request) -> Response:
+    async def handle(self, request: Request) -> Response:
         self.lists += request.method == "GET" and request.path.endswith("/backups")
         response = await self.server.handle(request)
         if request.method != "GET":
@@ -269,6 +272,37 @@ async def test_a_dry_run_tells_and_writes_nothing(world: World, caplog: pytest.L
 
 async def _nothing(backup: Any, ctx: Context) -> None:
     return None
+
+
+async def test_the_roles_that_are_printed_are_enough(tmp_path: Path) -> None:
+    async def drop(backup: Any, ctx: Context) -> None:
+        secret = await ctx.get("v1 Secret", "key")
+        assert secret is None
+
+    app = backups(finalize=drop, reads=["v1 Secret"])
+    deployed = Deployed("backups", "operators", "hardpoint:test")
+    pki = trust_of(deployed, tmp_path).ensured(datetime.now(UTC))
+    objects = manifests(["backups_module"], [Loaded(app, ())], deployed, pki)
+    store = MemoryStore()
+    async with ApiServer(store).running() as server:
+        world = World(server)
+        for body in ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}, *objects):
+            await world.client.create(body)
+        groups = ("system:serviceaccounts", "system:serviceaccounts:operators", "system:authenticated")
+        account = User("system:serviceaccount:operators:backups", groups)
+        lease = Lease("operators", "backups", "only")
+        async with controlling([app], Client.in_process(world.handle, account), Control(lease=lease)):
+            await world.backup("a")
+            await world.until(lambda: is_done(world, "a"))
+            await world.client.delete(BACKUP, "a", namespace="default")
+
+            async def is_gone() -> bool:
+                return await world.find(BACKUP, "a") is None
+
+            await world.until(is_gone)
+        events = (await world.client.list("events.k8s.io/v1 Event"))["items"]
+        assert {event["type"] for event in events} == {"Normal"}
+    await store.close()
 
 
 async def test_a_dry_run_is_dry_for_the_client_too(world: World) -> None:
