@@ -223,3 +223,17 @@ def test_long_patterns_are_refused() -> None:
     program = cel.compile("s.matches(p)", {"s": cel.STRING, "p": cel.STRING})
     with pytest.raises(cel.EvaluationError, match="more than 10000 characters"):
         program.evaluate({"s": "", "p": "a" * 10_001})
+
+
+def test_values_too_deep_to_compare_are_an_error() -> None:
+    deep: Any = 0
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(cel.EvaluationError, match="nested too deep"):
+        cel.compile("a == b", {"a": cel.DYN, "b": cel.DYN}).evaluate({"a": deep, "b": [deep[0]]})
+
+
+def test_what_a_request_brings_is_never_too_much() -> None:
+    """Three megabytes of the shortest lists there are."""
+    value: Any = [[] for _ in range(1_000_000)]
+    assert cel.compile("a == b", {"a": cel.DYN, "b": cel.DYN}).evaluate({"a": value, "b": value[:]}) is True

@@ -15,7 +15,7 @@ from hardpoint.machinery.cel.costs import read, regex
 from hardpoint.machinery.cel.errors import NO_SUCH_OVERLOAD, EvaluationError
 from hardpoint.machinery.cel.frames import CHECKPOINT, SPENT, Frame, Run, Step, ask, asking, look_up, spend
 from hardpoint.machinery.cel.functions import Cost, Overload, ResultCost, names_of
-from hardpoint.machinery.cel.library.regex import tester
+from hardpoint.machinery.cel.library.regex import matcher
 from hardpoint.machinery.cel.syntax import Call
 from hardpoint.machinery.cel.types import BYTES, STRING, Kind, Type
 from hardpoint.machinery.cel.values import is_in
@@ -32,34 +32,33 @@ _LIGHT = frozenset(("size", "first", "last", "hasValue", "value", "optional.of",
 
 def call(node: Call, operands: Sequence[Step]) -> Step:
     """The step that calls one of a node's overloads."""
-    overloads = node.overloads
     types = [operand.type for operand in node.operands]
+    overloads, is_light = node.overloads, node.function in _LIGHT
     if node.function == "@in" and types[0].kind is Kind.SCALAR:
         # Whatever is in a list, a text or a number is compared with it at once.
         overloads = tuple(replace(overload, run=is_in, is_slow=False) for overload in overloads)
-    elif node.function not in _LIGHT:
+    elif not is_light:
         operands = list(map(weighed, operands, types))
-    runs = [operand.run for operand in operands]
-    below = sum(operand.cost for operand in operands)
+    run, cost = _called(node.function, overloads, [operand.run for operand in operands], types)
+    takes_long = not is_light and not all(map(_is_small if cost else _is_flat, types))
+    return Step(asking(run) if takes_long else run, sum(operand.cost for operand in operands) + cost)
+
+
+def _called(name: str, overloads: Sequence[Overload], runs: Sequence[Run], types: Sequence[Type]) -> tuple[Run, int]:
+    """What calls an overload, and what that costs whatever the values are."""
     cost, result_cost = _costs(overloads)
     is_known = len(overloads) == 1 and not _is_open(types, overloads[0])
     if any(overload.is_slow for overload in overloads):
-        return Step(_pausing(overloads, runs, (cost, result_cost), is_known), below)
-    if is_known:
-        function: Callable[..., Any] = overloads[0].run
-    else:
-        function = _dispatcher(node.function, overloads)
-    is_light = node.function in _LIGHT
+        return _pausing(overloads, runs, (cost, result_cost), is_known), 0
+    function: Callable[..., Any] = overloads[0].run if is_known else _dispatcher(name, overloads)
     if isinstance(cost, int) and result_cost is None:
-        run = _plain(function, runs)
-        return Step(run if is_light or all(map(_is_small, types)) else asking(run), below + cost)
-    run = _counted(function, runs, cost, result_cost)
-    return Step(run if is_light or all(map(_is_flat, types)) else asking(run), below)
+        return _plain(function, runs), cost
+    return _counted(function, runs, cost, result_cost), 0
 
 
 def match(text: Step, pattern: str) -> Step:
     """The step for `text.matches(pattern)`, where the pattern is written out."""
-    test, weight, whole = tester(pattern), regex(0, len(pattern)), text.run
+    test, weight, whole = matcher(pattern), regex(0, len(pattern)), text.run
 
     def run(frame: Frame) -> bool:
         try:
@@ -173,7 +172,6 @@ def _pausing(
         result = meant.run(partial(ask, frame), *values) if meant.is_slow else meant.run(*values)
         if result_cost is not None:
             spend(frame, max(0, result_cost(result) - before))
-        ask(frame)
         return result
 
     return run_pausing

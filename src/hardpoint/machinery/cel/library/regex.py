@@ -58,7 +58,7 @@ def _in_go(wrong: Exception) -> str:
 
 
 @lru_cache(maxsize=1024)
-def tester(pattern: str) -> Callable[[str], bool]:
+def matcher(pattern: str) -> Callable[[str], bool]:
     """Tells whether a pattern matches some part of a text. Raises EvaluationError for what is no pattern.
 
     A set of one pattern says yes five times as fast as the pattern itself, which says where. It may say no only because
@@ -85,7 +85,7 @@ def _quick(pattern: str) -> Callable[[str], Any] | None:
 
 
 def matches(text: str, pattern: str) -> bool:
-    return tester(pattern)(text)
+    return matcher(pattern)(text)
 
 
 def _find(text: str, pattern: str) -> str:
