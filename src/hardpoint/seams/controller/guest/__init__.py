@@ -2,5 +2,6 @@
 
 - `controller` is what `@app.controller` makes of a function, over `declared` and `predicates`.
 - `context` and `plain` are what the function gets besides the object; `reading` is their cache.
-- `work` finds whom a change concerns; `reconciling` is one look at one object, `outcome` what it changed.
+- `work` finds whom a change concerns; `reconciling` is one look at one object, `calling` one call in it, `outcome` what
+  that changed.
 """
