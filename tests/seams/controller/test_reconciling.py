@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hardpoint.controller import Context, Permanent, PlainContext, Requeue
+from hardpoint.controller import Context, Permanent, PlainContext, Requeue, generation_changed
 from hardpoint.runtime.changes import Key
 from hardpoint.seams.controller.guest.controller import ControllerGuest
 from tests.seams.controller.world import Widget, World, config_map, widget
@@ -119,6 +119,42 @@ async def test_a_finalizer_is_there_before_the_function_and_gone_after_the_clean
         await world.until(is_gone)
     assert story[0] == f"make ['{FINALIZER}']"
     assert [step for step in story if step == "clean"] == ["clean"] * 3
+
+
+@pytest.mark.parametrize("is_away", [False, True], ids=["at work", "away meanwhile"])
+async def test_an_object_that_is_selected_no_longer_is_let_go(world: World, is_away: bool) -> None:
+    story: list[str] = []
+
+    async def make(seen: Widget, ctx: Context) -> None:
+        story.append(f"make {seen.name}")
+        world.happened()
+
+    async def clean(seen: Widget, ctx: Context) -> None:
+        story.append(f"clean {seen.name}")
+
+    async def was_called() -> bool:
+        return bool(story)
+
+    async def has_no_finalizer() -> bool:
+        found = await world.find("example.com/v1 Widget", "a")
+        return found is not None and not found["metadata"].get("finalizers")
+
+    def controller() -> ControllerGuest:
+        return guest(make, finalize=clean, label_selector="mine", when=generation_changed)
+
+    leave = {"metadata": {"labels": {"mine": None}}}
+    async with world.controlled(controller()):
+        await world.create(widget("other"))
+        await world.create(widget(labels={"mine": "yes"}))
+        await world.until(was_called)
+        if not is_away:
+            await world.client.patch("example.com/v1 Widget", "a", leave, namespace="default")
+            await world.until(has_no_finalizer)
+    if is_away:
+        await world.client.patch("example.com/v1 Widget", "a", leave, namespace="default")
+        async with world.controlled(controller()):
+            await world.until(has_no_finalizer)
+    assert story == ["make a", "clean a"]
 
 
 async def test_a_failure_is_told_with_the_authors_line_and_tried_again(

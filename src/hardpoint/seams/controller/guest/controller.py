@@ -22,6 +22,7 @@ from hardpoint.seams.controller.guest.declared import Named, Watch, What, named
 from hardpoint.seams.controller.guest.plain import PlainContext
 from hardpoint.seams.controller.guest.predicates import Predicate
 
+Json = dict[str, Any]
 T = TypeVar("T")
 
 AsyncFunction: TypeAlias = Callable[[T, Context], Awaitable[Requeue | None]]
@@ -112,6 +113,15 @@ class ControllerGuest:
     def finalizer(self) -> str:
         """What an object carries until `finalize` is done with it; "" for none."""
         return f"{self.app}.{self.resource.group or DOMAIN}/finalizer" if self.finalize is not None else ""
+
+    @property
+    def followed_labels(self) -> str:
+        """Which objects are followed. Who cleans up follows all: one that is selected no longer is to be let go."""
+        return "" if self.finalize is not None else self.label_selector
+
+    def selects(self, body: Json) -> bool:
+        """Whether an object that is followed is one of those that were asked for."""
+        return parse(self.label_selector).matches_object(body)
 
     @property
     def declared(self) -> tuple[Named, ...]:

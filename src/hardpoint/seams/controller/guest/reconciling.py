@@ -85,7 +85,7 @@ class Reconciling:
         words = in_words(failure)
         told = {"at": function.line(failure), "error": words}
         log.error("reconcile failed", extra=told, exc_info=_debug(failure))
-        reason = "FinalizeFailed" if is_deleted(seen) else "ReconcileFailed"
+        reason = "FinalizeFailed" if self._leaves(seen) else "ReconcileFailed"
         self._equipment.recorder.event(seen, "Warning", reason, words)
 
 

@@ -12,7 +12,7 @@ from hardpoint.client.backoff import Backoff
 from hardpoint.machinery.errors import ApiError
 from hardpoint.runtime.changes import Change, Key
 from hardpoint.runtime.environment import Environment
-from hardpoint.runtime.finalizers import is_deleted
+from hardpoint.runtime.finalizers import has_finalizer, is_deleted
 from hardpoint.runtime.objectwriting import ObjectWriter
 from hardpoint.runtime.owners import names_of_owner
 from hardpoint.runtime.reconciler import Reconciler, Source
@@ -78,7 +78,7 @@ async def _sources(guest: ControllerGuest, reads: Reads, environment: Environmen
     primary = await reads.declare(
         guest.resource.title,
         wakes=True,
-        label_selector=guest.label_selector,
+        label_selector=guest.followed_labels,
         field_selector=guest.field_selector,
     )
     sources = [Source(primary, _itself(guest), guest.resync_seconds)]
@@ -93,6 +93,18 @@ async def _sources(guest: ControllerGuest, reads: Reads, environment: Environmen
 
 
 def _itself(guest: ControllerGuest) -> Concerns:
+    concerns = _updated(guest)
+    if guest.followed_labels == guest.label_selector:
+        return concerns
+    return lambda change: concerns(change) if _is_ours(guest, change.new) else ()
+
+
+def _is_ours(guest: ControllerGuest, new: Json | None) -> bool:
+    """Whether an object is selected, or was, and waits to be let go."""
+    return new is None or guest.selects(new) or has_finalizer(new, guest.finalizer)
+
+
+def _updated(guest: ControllerGuest) -> Concerns:
     when = guest.when
     if when is None:
         return lambda change: (change.key,)
@@ -101,6 +113,8 @@ def _itself(guest: ControllerGuest) -> Concerns:
     def concerns(change: Change) -> Iterable[Key]:
         new, old = change.new, change.old
         if new is None or old is None or change.is_resync or is_deleted(new):
+            return (change.key,)
+        if guest.selects(old) != guest.selects(new):
             return (change.key,)
         try:
             counts = wanted(old, new)
