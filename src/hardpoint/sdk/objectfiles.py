@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hardpoint.machinery.errors import ConfigError
+from hardpoint.machinery.shapes.refusals import TypeMismatch
+from hardpoint.machinery.shapes.shape import shape
 
 Json = dict[str, Any]
 
@@ -32,13 +34,23 @@ def read_objects(file: str) -> list[Json]:
 def read_definitions(file: str) -> list[Json]:
     """The CustomResourceDefinitions in a file. Raises ConfigError, also if there are none."""
     found = [each for each in read_objects(file) if each["kind"] == DEFINITION]
-    for each in found:
-        spec = each["spec"] if isinstance(each.get("spec"), dict) else {}
-        if not isinstance(spec.get("names"), dict) or not isinstance(spec.get("versions"), list) or "group" not in spec:
-            raise ConfigError(f"{file}: {each['metadata']['name']} has no spec with group, names and versions")
     if not found:
         raise ConfigError(f"{file} holds no {DEFINITION}")
+    for each in found:
+        _check_definition(each, f"{file}: {each['metadata']['name']}")
     return found
+
+
+def _check_definition(definition: Json, what: str) -> None:
+    """It must be one by its form; whether it is a good one is not asked here. Raises ConfigError."""
+    try:
+        spec = shape("apiextensions.k8s.io/v1", DEFINITION).decode(definition).object.get("spec") or {}
+    except TypeMismatch as wrong:
+        raise ConfigError(f"{what} is no {DEFINITION}: {wrong}") from wrong
+    versions = spec.get("versions") or ()
+    is_whole = spec.get("group") and spec.get("scope") and (spec.get("names") or {}).get("kind")
+    if not is_whole or not versions or not all(version.get("name") for version in versions):
+        raise ConfigError(f"{what} needs a spec with group, scope, names.kind, and versions with names")
 
 
 def _flat(document: Any) -> Iterator[Any]:

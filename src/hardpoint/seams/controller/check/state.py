@@ -19,6 +19,7 @@ Json = dict[str, Any]
 CHECK_PREFIX = "hardpoint-check/"
 """How annotations and labels begin that the check itself writes."""
 _NEW_IN_EACH = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink", "generation")
+_EMPTY_WITHOUT_OURS = ("annotations", "labels", "metadata")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)")
 _OF_THE_CLUSTER = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 
@@ -82,7 +83,7 @@ def _without_ours(value: Any) -> Any:
     """The value without what the check itself wrote; also inside of texts, where some keep whole objects."""
     if isinstance(value, dict):
         left = {name: _without_ours(each) for name, each in value.items() if not name.startswith(CHECK_PREFIX)}
-        return {name: each for name, each in left.items() if each != {} or name not in ("annotations", "labels")}
+        return {name: each for name, each in left.items() if each != {} or name not in _EMPTY_WITHOUT_OURS}
     if isinstance(value, list):
         return [_without_ours(each) for each in value]
     if isinstance(value, str) and value.startswith("{"):

@@ -30,15 +30,11 @@ promises: Promises[Subject] = Promises()
 
 def _ways(subject: Subject) -> Iterator[tuple[Version, Version, list[Json]]]:
     """From every version to every other, and objects to send that way."""
-    some = False
-    for definition in subject.definitions:
-        for source, target in permutations(versions_of(definition), 2):
-            objects = [_whole(source, each) for each in source.samples(subject.seed)]
-            if objects:
-                some = True
-                yield source, target, objects
-    if subject.webhook is None or not some:
+    pairs = [pair for definition in subject.definitions for pair in permutations(versions_of(definition), 2)]
+    if subject.webhook is None or not pairs:
         raise NotAsked("no webhook converts between versions here")
+    for source, target in pairs:
+        yield source, target, [_whole(source, each) for each in source.samples(subject.seed)]
 
 
 def _whole(version: Version, obj: Json) -> Json:
