@@ -241,15 +241,13 @@ def _status(obj: Json) -> list[FieldError]:
     path = "status.storedVersions"
     if not stored:
         return [*found, invalid(path, None, "must have at least one stored version")]
-    versions = obj["spec"].get("versions") or []
-    for version in versions:
-        if version.get("storage") and version.get("name", "") not in stored:
-            found.append(invalid(path, stored, f"must have the storage version {version.get('name', '')}"))
-    known = {version.get("name", "") for version in versions}
-    for index, version in enumerate(stored):
-        if version not in known:
-            found.append(invalid(at(path, index), version, _gone(version)))
-    return found
+    left = {name: index for index, name in enumerate(stored)}
+    for version in obj["spec"].get("versions") or ():
+        name = version.get("name", "")
+        if version.get("storage") and name not in left:
+            found.append(invalid(path, stored, f"must have the storage version {name}"))
+        left.pop(name, None)
+    return found + [invalid(at(path, index), name, _gone(name)) for name, index in left.items()]
 
 
 def _gone(version: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from hardpoint.machinery.fielderrors import FieldError, at, invalid
 from hardpoint.machinery.structural import embedded, explained
-from hardpoint.machinery.structural.keywords import EMBEDDED, PRESERVE, RESOURCE_FIELDS
-from hardpoint.machinery.structural.spine import has_rules
+from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING, PRESERVE, RESOURCE_FIELDS
+from hardpoint.machinery.structural.spine import has_rules, spine
 
 Json = dict[str, Any]
 
@@ -78,7 +78,7 @@ class _Trial:
         if metadata is None and has_unknown_fields(default, schema):
             self.found.append(invalid(path, default, "must not have unknown fields"))
         wrong = [] if metadata is not None else list(embedded.problems(schema, default, path))
-        wrong = wrong or explained.problems(path, default, schema)
+        wrong = wrong or explained.problems(path, default, _without_unions(schema))
         self.found += wrong
         if not wrong and has_rules(schema):
             self._judge(path, default, schema)
@@ -98,6 +98,19 @@ class _Trial:
             left = min(left, new_left)
         self.found += found
         self.left = left
+
+
+def _without_unions(schema: Json) -> Json:
+    """The schema as defaults are held to it: whether they are an integer or a string is not asked."""
+    if not any(each.get(INT_OR_STRING) for each in spine(schema)):
+        return schema
+    changed = {word: value for word, value in schema.items() if word != INT_OR_STRING}
+    if schema.get("properties"):
+        changed["properties"] = {name: _without_unions(child) for name, child in schema["properties"].items()}
+    for word in ("items", "additionalProperties"):
+        if isinstance(schema.get(word), dict):
+            changed[word] = _without_unions(schema[word])
+    return changed
 
 
 def has_unknown_fields(value: Any, schema: Json) -> bool:

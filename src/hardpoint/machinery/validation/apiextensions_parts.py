@@ -89,7 +89,9 @@ def scale_paths(path: str, subresources: Json) -> list[FieldError]:
 
 def selectable_fields(path: str, fields: list[Json], schema: Json | None) -> list[FieldError]:
     if schema is None:
-        return [invalid(path, "", "may only be set when `version.schema.openAPIV3Schema` is not included")]
+        of_version = "`version.schema.openAPIV3Schema` is not included"
+        missing = "validations.schema is included" if path == "spec.selectableFields" else of_version
+        return [invalid(path, "", f"may only be set when {missing}")]
     found: list[FieldError] = []
     unique = set()
     for index, field in enumerate(fields):
