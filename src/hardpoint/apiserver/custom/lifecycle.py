@@ -7,7 +7,8 @@ only what has to be written down waits its turn.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -32,6 +33,26 @@ Json = dict[str, Any]
 GROUP, PLURAL = "apiextensions.k8s.io", "customresourcedefinitions"
 
 
+class _Group:
+    """The definitions of one group, without their schemas: only those of one group can want the same names."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, Json] = {}
+        self.waiting: dict[str, None] = {}
+        """Who does not have all the names it wants; who has waited longest comes first."""
+
+    def remember(self, name: str, definition: Json) -> None:
+        self.members[name] = _without_schemas(definition)
+        if conditions.is_true(definition, "NamesAccepted"):
+            self.waiting.pop(name, None)
+        else:
+            self.waiting[name] = None
+
+    def forget(self, name: str) -> None:
+        self.members.pop(name, None)
+        self.waiting.pop(name, None)
+
+
 class CustomResources:
     """The definitions of one server. What they define is served while this runs."""
 
@@ -46,8 +67,7 @@ class CustomResources:
         self._removal = Removal(hub, store, self._serving, self._writer, self._read, self._now)
         self._store = store
         self._definitions = Follower(hub, store, GROUP, PLURAL, self._changed)
-        self._groups: dict[str, dict[str, Json]] = {}
-        """Definitions without their schemas by group and name: only those of one group can want the same names."""
+        self._groups: defaultdict[str, _Group] = defaultdict(_Group)
         self._queue: WorkQueue[str] = WorkQueue("custom resource definitions")
 
     async def load(self) -> None:
@@ -69,23 +89,23 @@ class CustomResources:
     def _changed(self, _: str, name: str, definition: Json | None) -> None:
         from hardpoint.apiserver.custom import judging  # Not before there are definitions.
 
-        members = self._groups.setdefault(name.partition(".")[2], {})
+        group = self._groups[name.partition(".")[2]]
         if definition is None:
-            members.pop(name, None)
+            group.forget(name)
             self._serving.hide(name)
-            self._reconsider(members.items())
+            self._reconsider(group)
             return
-        members[name] = _without_schemas(definition)
+        group.remember(name, definition)
         self._serving.show(name, definition)
         if conditions.is_going(definition):
             self._removal.add(name)
         elif not judging.is_settled(definition):
             self._queue.add(name)
 
-    def _reconsider(self, others: Iterable[tuple[str, Json]]) -> None:
+    def _reconsider(self, group: _Group, *, but: str = "") -> None:
         """Names may have become free for those who wait for them."""
-        for name, definition in others:
-            if not conditions.is_true(definition, "NamesAccepted"):
+        for name in group.waiting:
+            if name != but:
                 self._queue.add(name)
 
     async def _look(self, name: str) -> None:
@@ -94,16 +114,16 @@ class CustomResources:
         definition = await self._read(name)
         if definition is None or conditions.is_going(definition):
             return
-        members = self._groups[name.partition(".")[2]]
-        others = {key: other for key, other in members.items() if key != name}
-        changed = judging.judged(definition, others.values(), self._now())
+        group = self._groups[name.partition(".")[2]]
+        others = (other for key, other in group.members.items() if key != name)
+        changed = judging.judged(definition, others, self._now())
         if changed["status"] == definition.get("status"):
             return
         written = await self._writer.status(changed)
         if written is not None:
             # Whoever is judged next must know, even before this is told.
-            members[name] = _without_schemas(written)
-            self._reconsider(others.items())
+            group.remember(name, written)
+            self._reconsider(group, but=name)
 
 
 def _without_schemas(definition: Json) -> Json:
