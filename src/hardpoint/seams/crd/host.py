@@ -16,6 +16,7 @@ import orjson
 
 from hardpoint.client.webhook import Answered, Webhook
 from hardpoint.machinery.errors import ConfigError, ContractBroken, GuestError
+from hardpoint.machinery.jsontext import encode
 from hardpoint.seams.crd.contract import (
     BadAnswer,
     ConversionFailed,
@@ -168,7 +169,7 @@ def _batches(objects: Sequence[Json]) -> Iterator[_Batch]:
     batch = _Batch([], [])
     size = 0
     for obj in objects:
-        written = orjson.dumps(obj)
+        written = encode(obj)
         is_full = len(batch.objects) == OBJECTS_MAX or size + len(written) > BYTES_MAX
         if batch.objects and (is_full or batch.objects[0].get("apiVersion") != obj.get("apiVersion")):
             yield batch
