@@ -1,7 +1,7 @@
 """Finalizers: the name an object carries for as long as somebody has to clean up after it.
 
-Both ways are conditional on the list that was seen, so nobody else's finalizer is lost; and both are done again on the
-newest list when it was not the newest, so that a restart or a race costs nothing.
+Every change is conditional on the object that was seen, so nobody else's finalizer is lost; and it is made again on the
+newest one when that was not the newest, so that a restart or a race costs nothing.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ def is_deleted(body: Json) -> bool:
 
 async def add_finalizer(writer: ObjectWriter, seen: Json, name: str) -> Json | None:
     """The object with the finalizer; None if it was deleted before it got one."""
-    return await _change(writer, seen, lambda body: _with(body, name))
+    return await change_metadata(writer, seen, lambda body: with_finalizer(body, name))
 
 
 async def drop_finalizer(writer: ObjectWriter, seen: Json, name: str) -> None:
     """Take the finalizer off. An object that lost it already, or is gone, is as it should be."""
-    await _change(writer, seen, lambda body: _without(body, name))
+    await change_metadata(writer, seen, lambda body: _without(body, name))
 
 
-async def _change(writer: ObjectWriter, seen: Json, wanted: Callable[[Json], list[str] | None]) -> Json | None:
-    """Write the wanted list, on the newest object; None where there is none to write, or nothing to write it on."""
+async def change_metadata(writer: ObjectWriter, seen: Json, wanted: Callable[[Json], Json | None]) -> Json | None:
+    """Merge what is wanted into the metadata of the newest object; None if nothing is, or there is no such object."""
     for tries_left in reversed(range(TRIES_MAX)):
-        finalizers = wanted(seen)
-        if finalizers is None:
+        metadata = wanted(seen)
+        if metadata is None:
             return None
         try:
-            return await writer.patch(seen, {"metadata": {"finalizers": finalizers}})
+            return await writer.patch(seen, {"metadata": metadata})
         except ApiError as refused:
             if refused.code == 404:
                 return None
@@ -54,14 +54,14 @@ async def _change(writer: ObjectWriter, seen: Json, wanted: Callable[[Json], lis
     raise AssertionError("the last try returns or raises")
 
 
-def _with(body: Json, name: str) -> list[str] | None:
-    """A deleted object gets no more finalizers; the server would refuse it."""
+def with_finalizer(body: Json, name: str) -> Json | None:
+    """The metadata to merge. A deleted object gets no more finalizers; the server would refuse it."""
     if is_deleted(body):
         return None
-    return [*dict.fromkeys((*(body["metadata"].get("finalizers") or ()), name))]
+    return {"finalizers": [*dict.fromkeys((*(body["metadata"].get("finalizers") or ()), name))]}
 
 
-def _without(body: Json, name: str) -> list[str] | None:
+def _without(body: Json, name: str) -> Json | None:
     if not has_finalizer(body, name):
         return None
-    return [known for known in body["metadata"]["finalizers"] if known != name]
+    return {"finalizers": [known for known in body["metadata"]["finalizers"] if known != name]}

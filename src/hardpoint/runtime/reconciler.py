@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from time import monotonic
 
@@ -60,8 +60,12 @@ class Reconciler:
         kind: str = "",
         workers: int = 1,
         share: Share | None = None,
+        beside: Callable[[], AbstractAsyncContextManager[object]] = nullcontext,
     ) -> None:
-        """The first source has the objects themselves, of `group` and `kind`; a `share` is the part that is ours."""
+        """The first source has the objects themselves, of `group` and `kind`; a `share` is the part that is ours.
+
+        What `beside` returns is entered for as long as keys are looked at.
+        """
         self.queue = queue
         self._reconcile = reconcile
         self.sources = sources
@@ -73,6 +77,7 @@ class Reconciler:
         self._next_turn = asyncio.Event()
         self._is_pausing = False
         self._share = share
+        self._beside = beside
 
     async def wait_until_synced(self) -> None:
         for source in self.sources:
@@ -91,7 +96,8 @@ class Reconciler:
     async def run(self) -> None:
         """Look at keys once all informers are synced, until cancelled or drained."""
         await self.wait_until_synced()
-        await self.queue.work(self._look, workers=self._workers)
+        async with self._beside():
+            await self.queue.work(self._look, workers=self._workers)
 
     def add_all(self, wanted: Callable[[Key], bool] = lambda key: True) -> None:
         """Look again at every object that is `wanted`, since more of them are ours than before."""

@@ -36,7 +36,14 @@ class LookAgain(HardpointError):
 
 
 class LookFailed(HardpointError):
-    """A look failed, and whoever raises this has told people so already."""
+    """A look failed, and whoever raises this has told people so already.
+
+    Whoever knows when the next look is of use says so in `again_seconds`; else it is later after each failure.
+    """
+
+    def __init__(self, why: str, *, again_seconds: float | None = None) -> None:
+        super().__init__(why)
+        self.again_seconds = again_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +208,7 @@ class WorkQueue(Generic[Item]):
             self._retry(item, priority, None)
         except LookFailed as failure:
             log.debug("item failed", extra=self._told(item, failure))
-            self._retry(item, priority, self._pace)
+            self._retry(item, priority, self._pace, failure.again_seconds)
         except HardpointError as failure:
             log.info("item failed", extra=self._told(item, failure))
             self._retry(item, priority, self._pace)
@@ -222,11 +229,11 @@ class WorkQueue(Generic[Item]):
     def _told(self, item: Item, why: HardpointError) -> dict[str, str]:
         return {"queue": self.name, "item": str(item), "why": str(why)}
 
-    def _retry(self, item: Item, priority: int, pace: Pace | None) -> None:
+    def _retry(self, item: Item, priority: int, pace: Pace | None, again_seconds: float | None = None) -> None:
         self.metrics.retried()
         failures = self._failures.get(item, 0)
         self._failures[item] = failures + 1
-        seconds = self._backoff.after(failures)
+        seconds = self._backoff.after(failures) if again_seconds is None else again_seconds
         if pace is not None:
             seconds = max(seconds, pace.delay_seconds(monotonic()))
         self.add_after(item, seconds, priority)
