@@ -168,6 +168,15 @@ def schema_of(hint: Any, default: Any = ...) -> Json:
         (Annotated[str, Field(json_schema_extra={"format": "hostname"})], {"type": "string", "format": "hostname"}),
         (Annotated[int, Rule("self > 0", "positive")], {"type": "integer", "x-kubernetes-validations": [RULE]}),
         (
+            Annotated[datetime, Rule("self > 0", "positive")],
+            {"type": "string", "format": "date-time", "x-kubernetes-validations": [RULE]},
+        ),
+        (
+            Annotated[bytes, Rule("self > 0", "positive")],
+            {"type": "string", "format": "byte", "x-kubernetes-validations": [RULE]},
+        ),
+        (Annotated[Any, Rule("self > 0", "positive")], {**PRESERVE, "x-kubernetes-validations": [RULE]}),
+        (
             list[Annotated[int, Rule("self > 0", "positive")]],
             {"type": "array", "items": {"type": "integer", "x-kubernetes-validations": [RULE]}},
         ),

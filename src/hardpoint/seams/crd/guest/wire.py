@@ -166,18 +166,24 @@ def _written(write: Callable[[Any], Any]) -> Callable[[Node], Node]:
 
 def _read_before(read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Callable[[Node], Node]:
     writing = _written(write)
-    return lambda node: writing({**core_schema.no_info_before_validator_function(read, node)})
+    return lambda node: writing(_around(core_schema.no_info_before_validator_function, read, node))
+
+
+def _around(make: Callable[..., Any], function: Callable[..., Any], node: Node) -> Node:
+    """The plan of a function around a type. What was said of the type is said of the whole, and once."""
+    notes = _notes(node)
+    return {**make(function, {key: value for key, value in node.items() if key not in notes}), **notes}
 
 
 def _time(node: Node) -> Node:
-    aware = {"tz_constraint": "aware", **{key: value for key, value in node.items() if key != "serialization"}}
-    read = core_schema.no_info_wrap_validator_function(spelling.read_time, aware)
-    return _written(spelling.time_text)({**read, **_notes(node)})
+    aware = {"tz_constraint": "aware", **node}
+    read = _around(core_schema.no_info_wrap_validator_function, spelling.read_time, aware)
+    return _written(spelling.time_text)(read)
 
 
 def _duration(node: Node) -> Node:
-    read = core_schema.no_info_wrap_validator_function(spelling.read_duration, node)
-    return _written(spelling.duration_text)({**read, **_notes(node)})
+    read = _around(core_schema.no_info_wrap_validator_function, spelling.read_duration, node)
+    return _written(spelling.duration_text)(read)
 
 
 def _own(value: Any) -> Any:
@@ -188,7 +194,7 @@ def _own(value: Any) -> Any:
 
 
 def _owned(node: Node) -> Node:
-    return {**core_schema.no_info_after_validator_function(_own, node), **_notes(node)}
+    return _around(core_schema.no_info_after_validator_function, _own, node)
 
 
 _ANY = _owned({"type": "any"})
