@@ -7,8 +7,7 @@
 
 A schema is compiled into closures, each part when it is first needed: a thousand definitions of which three are used
 cost what three cost. The closures answer yes or no; where they say no, `explained` walks the same value again, slowly,
-and finds kube-apiserver's words. Rules in CEL are compiled when
-the first object is judged by them.
+and finds kube-apiserver's words. So it is with rules in CEL: `passing` says yes or no, `judged` why.
 """
 
 from hardpoint.machinery.structural.scale import Scale

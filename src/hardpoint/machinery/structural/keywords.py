@@ -10,4 +10,5 @@ MAP_TYPE = "x-kubernetes-map-type"
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 RULES = "x-kubernetes-validations"
 
+MAP_TYPES = ("atomic", "granular")
 RESOURCE_FIELDS = ("apiVersion", "kind", "metadata")

@@ -1,21 +1,24 @@
 """The OpenAPI v3 rules of a CRD's schema: which keywords may stand where, and how the extensions fit together.
 
 Whether it is structural is `apiextensions_structural`'s business, its defaults are `apiextensions_defaults`', its rules
-in CEL `apiextensions_rules`': those are compiled where nothing else is wrong with their schema or below it.
+in CEL `apiextensions_rules`' and `apiextensions_costs`': those are compiled where nothing else is wrong with their
+schema or below it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, not_supported, required
-from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING
+from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING, MAP_TYPES
 from hardpoint.machinery.structural.spine import has_rules
 from hardpoint.machinery.validation import apiextensions_defaults, apiextensions_rules, apiextensions_structural
-from hardpoint.machinery.validation.apiextensions_rules import MAP_TYPES, Costs, Scope
 from hardpoint.machinery.validation.apiextensions_view import SCHEMA, schema_as_go
+
+if TYPE_CHECKING:
+    from hardpoint.machinery.validation.apiextensions_costs import Scope
 
 Json = dict[str, Any]
 
@@ -51,13 +54,16 @@ def root(path: str, schema: Json, *, has_status: bool, is_stored: bool) -> list[
     found = _root_with_status(path, schema) if has_status else []
     if schema.get("nullable"):
         found.append(forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
-    costs, scope = Costs(is_exempt=is_stored), None
+    scope = None
     if apiextensions_structural.is_convertible(schema):
         problems = apiextensions_structural.problems(path, schema) or apiextensions_defaults.problems(path, schema)
         found += problems
-        scope = Scope(schema, costs) if not problems and has_rules(schema) else None
+        if not problems and has_rules(schema):
+            from hardpoint.machinery.validation import apiextensions_costs
+
+            scope = apiextensions_costs.Scope(schema, apiextensions_costs.Costs(is_exempt=is_stored))
     found += _schema(path, schema, _Place(scope=scope), is_root=True)
-    return found + costs.errors + costs.of_schema(path)
+    return found if scope is None else found + scope.costs.errors + scope.costs.of_schema(path)
 
 
 def _root_with_status(path: str, schema: Json) -> list[FieldError]:
