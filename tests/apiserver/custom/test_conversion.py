@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from hardpoint.apiserver.custom.reaching import ANSWER_BYTES_MAX
 from hardpoint.store.contract import KeyValue
 from tests.apiserver.asking import Api
 from tests.apiserver.custom.converting import (
@@ -240,6 +241,27 @@ async def test_a_dead_converter_fails_who_needs_it_and_nobody_else(api: Api, con
         assert (await anext(events))["object"]["message"] == told
     assert (await api.ok("GET", addresses("v1")))["items"][0]["spec"] == {"hostPort": "h:1"}
     await api.ok("DELETE", addresses("v1", "a"))
+
+
+async def test_objects_in_another_order_are_nobodys(api: Api, converter: Converting) -> None:
+    for name in "ab":
+        await api.ok("POST", addresses("v1"), address(name))
+
+    def reversing(review: Json) -> Json:
+        review["response"]["convertedObjects"].reverse()
+        return review
+
+    converter.twist = reversing
+    told = f"conversion webhook for {GROUP}/v1, Kind=Address returned invalid converted object at index 0: "
+    assert (await _refusal(api, "GET", ALL))[1].endswith(f"{told}must have the same name: a != b")
+
+
+async def test_an_answer_without_end_is_cut_off(api: Api, converter: Converting) -> None:
+    await api.ok("POST", addresses("v1"), address())
+    converter.twist = lambda review: b" " * (ANSWER_BYTES_MAX + 1)
+    told = f"answered more than {ANSWER_BYTES_MAX} bytes"
+    assert (await _refusal(api, "GET", addresses("v2", "a")))[1].endswith(told)
+    assert (await api.ok("GET", addresses("v1", "a")))["spec"] == {"hostPort": "h:1"}
 
 
 async def test_what_is_refused_is_not_stored(api: Api, converter: Converting) -> None:

@@ -28,7 +28,7 @@ from hardpoint.machinery.fielderrors import quote
 Json = dict[str, Any]
 
 PORT_DEFAULT = 443
-ANSWER_BYTES_MAX = 64 * 1024 * 1024
+ANSWER_BYTES_MAX = 16 * 1024 * 1024
 """What comes back is about as large as what was sent, unless somebody wants our memory."""
 PLACES_MAX = 64
 """Connections are kept to so many places: endpoints come and go."""
