@@ -164,6 +164,10 @@ def schema_of(hint: Any, default: Any = ...) -> Json:
             {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1, "maxProperties": 9},
         ),
         (Annotated[str, Field(description="Words.")], {"type": "string", "description": "Words."}),
+        (
+            list[Annotated[IPv4Address, Field(description="Words.")]],
+            {"type": "array", "items": {"type": "string", "format": "ipv4", "description": "Words."}},
+        ),
         (Annotated[str, Field(title="T", examples=["x"])], {"type": "string"}),
         (Annotated[str, Field(json_schema_extra={"format": "hostname"})], {"type": "string", "format": "hostname"}),
         (Annotated[int, Rule("self > 0", "positive")], {"type": "integer", "x-kubernetes-validations": [RULE]}),

@@ -88,7 +88,12 @@ class _Structural(GenerateJsonSchema):
         return value
 
     def generate_inner(self, schema: Any) -> Json:
-        return _said(super().generate_inner(schema), self._wrong)
+        described = super().generate_inner(schema)
+        # Some of pydantic's types describe themselves and forget what Field said of them.
+        updates = schema.get("metadata", {}).get("pydantic_js_updates") or {}
+        if "description" in updates:
+            described.setdefault("description", updates["description"])
+        return _said(described, self._wrong)
 
     def model_schema(self, schema: Any) -> Json:
         return self._of_class(super().model_schema(schema), schema["cls"])
