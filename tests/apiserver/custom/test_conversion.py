@@ -147,7 +147,7 @@ async def test_a_watcher_sees_its_own_version(api: Api, converter: Converting) -
 
 async def test_watchers_share_a_conversion_and_see_changes_in_order(api: Api, converter: Converting) -> None:
     async def follow() -> list[str]:
-        hosts = []
+        hosts: list[str] = []
         async with api.watching(f"{addresses('v2')}?watch=1&resourceVersion={start}") as events:
             ready.release()
             while len(hosts) < 10:
