@@ -46,5 +46,3 @@ class Errand:
         self.error: ApiError | None = None
         """Why it is refused."""
         self.warnings: list[str] = []
-
-
