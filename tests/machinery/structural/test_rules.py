@@ -193,6 +193,15 @@ KEYED = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-ma
             [],
             id="sets have no order",
         ),
+        pytest.param(
+            spec(
+                a={"type": "object", "properties": {"b": STRING | {"nullable": True}}, RULES: [rule("self == oldSelf")]}
+            ),
+            {"a": {"b": None}},
+            {"a": {}},
+            ["spec.a: Invalid value: failed rule: self == oldSelf"],
+            id="null and nothing are not the same",
+        ),
     ],
 )
 def test_transitions(schema: Json, old: Any, new: Any, wanted: list[str]) -> None:

@@ -20,6 +20,9 @@ from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING
 Json = dict[str, Any]
 View = Callable[[Any], Any]
 
+# Where the number of fields that are null is kept: no rule can say this name.
+_NULLS = "\0"
+
 
 def viewer(schema: Json, *, is_resource: bool = False) -> View | None:
     """The function that gives a value as rules see it; None if they see it as it is."""
@@ -70,7 +73,7 @@ def _map(schema: Json) -> View | None:
 
 
 def _object(properties: Mapping[str, Json]) -> View | None:
-    """Fields that are null are not there."""
+    """Fields that are null are not there, but objects with more or fewer of them are not equal."""
     views = {name: made for name, child in properties.items() if (made := viewer(child)) is not None}
     names = {name: said for name in properties if (said := _names(name)) != (name,)}
     if not views and not names and not any(child.get("nullable") for child in properties.values()):
@@ -79,9 +82,10 @@ def _object(properties: Mapping[str, Json]) -> View | None:
     def view(value: Any) -> Any:
         if value.__class__ is not dict:
             return value
-        seen = {}
+        seen: Json = {}
         for name, item in value.items():
             if item is None:
+                seen[_NULLS] = seen.get(_NULLS, 0) + 1
                 continue
             if name in views:
                 item = views[name](item)
