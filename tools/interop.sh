@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The real counterparts that have to be built: kubectl, kube-apiserver, and our programs written with client-go and
-# cel-go, all of Kubernetes v1.37.
+# The real counterparts that have to be built: kubectl, kube-apiserver, and our programs written with client-go,
+# controller-runtime and cel-go, all of Kubernetes v1.37.
 # They come as Go modules, are built one at a time in a cache outside this repository, and a second run builds nothing.
-# Arguments name what to build: kubectl kube-apiserver informer election cel. Without arguments it is all of them.
+# Arguments name what to build: kubectl kube-apiserver informer election manager cel. Without any it is all of them.
 set -euo pipefail
 
 version=${KUBERNETES_VERSION:-v1.37.1}
@@ -57,13 +57,13 @@ build_ours() {
 }
 
 mkdir -p "$cache/bin"
-[ $# -gt 0 ] || set -- kubectl kube-apiserver informer election cel
+[ $# -gt 0 ] || set -- kubectl kube-apiserver informer election manager cel
 for name in "$@"; do
   case $name in
     kubectl | kube-apiserver) build_kubernetes "$name" ;;
-    informer | election | cel) build_ours "$name" ;;
+    informer | election | manager | cel) build_ours "$name" ;;
     *)
-      echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer, election, cel" >&2
+      echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer, election, manager, cel" >&2
       exit 2
       ;;
   esac
