@@ -16,7 +16,6 @@ import os
 import resource
 import socket
 import ssl
-import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -220,6 +219,8 @@ class Cluster:
 @asynccontextmanager
 async def fresh_cluster() -> AsyncIterator[Handler]:
     """The API of a cluster in memory that nobody used before, gone when left: for checks, which need many of them."""
+    import tempfile  # Not for `up`, which has a folder.
+
     with tempfile.TemporaryDirectory(prefix="hardpoint-") as folder:
         options = Options(data_dir=Path(folder), store="memory", port=0, audit=AuditOptions())
         async with Cluster(options).running() as cluster:
