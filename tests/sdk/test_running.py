@@ -24,6 +24,7 @@ from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.controlling import Control, Lease, NotReady, controlling
 from hardpoint.sdk.deployment import Deployed
+from hardpoint.sdk.installing import DEFINITIONS, install
 from hardpoint.sdk.loading import Loaded
 from hardpoint.sdk.manifests import manifests, trust_of
 from hardpoint.sdk.running import Cluster, Running, Webhooks, running
@@ -288,6 +289,7 @@ async def test_the_roles_that_are_printed_are_enough(tmp_path: Path) -> None:
         world = World(server)
         for body in ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}, *objects):
             await world.client.create(body)
+        await install(world.client, [body for body in objects if body["kind"] == DEFINITIONS.kind], field_manager="test")
         groups = ("system:serviceaccounts", "system:serviceaccounts:operators", "system:authenticated")
         account = User("system:serviceaccount:operators:backups", groups)
         lease = Lease("operators", "backups", "only")
