@@ -289,7 +289,8 @@ async def test_the_roles_that_are_printed_are_enough(tmp_path: Path) -> None:
         world = World(server)
         for body in ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}, *objects):
             await world.client.create(body)
-        await install(world.client, [body for body in objects if body["kind"] == DEFINITIONS.kind], field_manager="test")
+        definitions = [body for body in objects if body["kind"] == DEFINITIONS.kind]
+        await install(world.client, definitions, field_manager="test")
         groups = ("system:serviceaccounts", "system:serviceaccounts:operators", "system:authenticated")
         account = User("system:serviceaccount:operators:backups", groups)
         lease = Lease("operators", "backups", "only")
