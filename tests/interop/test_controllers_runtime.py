@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from hardpoint.cluster import fresh_cluster
+from hardpoint.seams.controller.check import Bench, promises
 from tests.interop.conftest import built, running_cluster
 from tests.interop.kube_apiserver import running_kube_apiserver
 from tests.interop.kubectl import Kubectl
@@ -25,7 +27,7 @@ Json = dict[str, Any]
 CONFLICT = "the object has been modified"
 """What a cache that is a moment behind leads to with any server; the reconciler tries again."""
 TEXT: Json = {"type": "string"}
-NUMBER: Json = {"type": "integer", "minimum": 0}
+NUMBER: Json = {"type": "integer", "minimum": 0, "maximum": 10}
 CONDITIONS: Json = {
     "type": "array",
     "x-kubernetes-list-type": "map",
@@ -157,7 +159,7 @@ def test_a_whole_life(server: Kubectl, tmp_path: Path) -> None:
         assert made["metadata"]["finalizers"] == ["interop.example.com/farewell"]
         (owner,) = kubectl.json("get", "configmap", "life-0")["metadata"]["ownerReferences"]
         assert (owner["uid"], owner["controller"]) == (made["metadata"]["uid"], True)
-        assert kubectl.json("get", "events")["items"]
+        manager.hear("reconciled", "life")
 
         kubectl("patch", "greeting", "life", "--type=merge", "-p", '{"spec":{"copies":1,"text":"ho"}}')
         wait(kubectl, "greeting/life", ".status.copies", "1")
@@ -169,6 +171,7 @@ def test_a_whole_life(server: Kubectl, tmp_path: Path) -> None:
 
         kubectl("delete", "greeting", "life", "--timeout=30s")
         manager.hear("farewell", "life")
+        assert "Said" in kubectl("events", "--for", "greeting/life").out
         assert copies(kubectl, "life") == {}
         assert manager.end() == 0, (tmp_path / "log").read_text()
     errors = [line for line in (tmp_path / "log").read_text().splitlines() if "level=ERROR" in line]
@@ -200,6 +203,29 @@ def test_one_leads_and_another_takes_over(server: Kubectl, tmp_path: Path) -> No
             kubectl("delete", "greeting", "before", "--timeout=30s")
             other.hear("farewell", "before")
             assert other.unread == [], "it did nothing before it led"
+
+
+PROMISES = (
+    "it ends in the same state when writes are done but the answer is lost",
+    "killed right before and right after each of its writes, it ends in the same state",
+    "objects that go while it is not running are cleaned up after",
+    "objects it does not understand do not keep it from the others: new fields, odd values",
+    "it writes nothing once somebody else holds its lease, and goes on when it has it back",
+)
+
+
+async def test_it_is_as_good_as_we_ask_of_controllers(tmp_path: Path) -> None:
+    bench = Bench(
+        command=[built("manager")],
+        fresh_cluster=fresh_cluster,
+        folder=tmp_path,
+        definitions=[DEFINITION],
+        objects=[greeting("hello", text="hi", copies=2)],
+        settle_seconds=0.8,
+    )
+    works = await promises.finding("given objects it does its work, and then rests", bench)
+    found = [works, *[await promises.finding(each, bench) for each in PROMISES]]
+    assert [each for each in found if each.outcome != "ok"] == []
 
 
 def test_it_goes_on_after_a_restart(tmp_path: Path) -> None:

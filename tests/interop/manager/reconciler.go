@@ -145,9 +145,13 @@ func (r *reconciler) tellStatus(ctx context.Context, greeting *Greeting) error {
 	if !changed && before.Status.Copies == greeting.Status.Copies {
 		return nil
 	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Status().Patch(ctx, greeting, patch); err != nil {
+		return err
+	}
 	r.events.Eventf(greeting, nil, corev1.EventTypeNormal, "Said", "Say", "%d copies", greeting.Status.Copies)
 	report("reconciled", greeting.Name)
-	return r.Status().Patch(ctx, greeting, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return nil
 }
 
 func (r *reconciler) sayFarewell(ctx context.Context, greeting *Greeting) error {
@@ -157,6 +161,9 @@ func (r *reconciler) sayFarewell(ctx context.Context, greeting *Greeting) error 
 	if !controllerutil.RemoveFinalizer(greeting, finalizer) {
 		return nil
 	}
+	if err := r.Update(ctx, greeting); err != nil {
+		return client.IgnoreNotFound(err)
+	}
 	report("farewell", greeting.Name)
-	return client.IgnoreNotFound(r.Update(ctx, greeting))
+	return nil
 }
