@@ -119,7 +119,7 @@ async def test_a_controller_that_leads_and_stops_when_it_must_is_good(tmp_path: 
 )
 async def test_what_is_no_controller_breaks_the_first_promise(tmp_path: Path, command: list[str], words: str) -> None:
     broken = bench(tmp_path, patience_seconds=1.0)
-    broken.command = command
+    broken.command, broken.start_seconds = command, 1.0
     found = await promises.finding(WORKS, broken)
     assert words in found.detail
     after = await promises.finding(RESTS, broken)

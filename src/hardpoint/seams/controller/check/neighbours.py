@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
-from hardpoint.client.options import PatchStrategy
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.structural.samples import Sampler
 from hardpoint.runtime.promises import NotAsked, Promises, expect
@@ -78,12 +77,10 @@ async def _is_accepted(trial: Trial, obj: Json, spec: Json) -> bool:
 
 
 async def _patch(trial: Trial, obj: Json, patch: Json, subresource: str = "") -> None:
-    strategy: PatchStrategy = "merge"
     await trial.client.patch(
         f"{obj['apiVersion']} {obj['kind']}",
         obj["metadata"]["name"],
         patch,
-        strategy=strategy,
         namespace=obj["metadata"].get("namespace"),
         subresource=subresource,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +56,8 @@ class Bench:
     """For how long nothing may be written before the world counts as settled."""
     patience_seconds: float = 30.0
     """How long the world may take to become what it should."""
+    start_seconds: float = 30.0
+    """How long the program may take from its start to its first look at the world."""
     seed: int = 0
     records: list[Record] = field(default_factory=list)
     """What was asked, in each trial so far."""
@@ -120,7 +122,7 @@ class Trial:
         async def looks() -> bool:
             return self._first_look_seconds() is not None
 
-        await self._wait(looks, "it listed and watched nothing")
+        await self._wait(looks, "it listed and watched nothing", self.bench.start_seconds)
 
     async def wait_until_it_looks_again(self) -> None:
         """Wait until it asks for some collection after now."""
@@ -148,7 +150,17 @@ class Trial:
 
     async def create_objects(self, objects: Sequence[Json] | None = None) -> None:
         for each in self.bench.objects if objects is None else objects:
-            self._given.add((await self.client.create(each))["metadata"]["uid"])
+            made = await self.client.create(each)
+            self._given.add(made["metadata"]["uid"])
+            if each.get("status", made.get("status")) != made.get("status"):
+                await self._give_status(each)
+
+    async def _give_status(self, obj: Json) -> None:
+        """A status is not taken at creation, but some objects are given with one: as if they had lived for a while."""
+        name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace")
+        patch = {"status": obj["status"]}
+        kind = _kind_of(obj)
+        await self.client.patch(kind, name, patch, strategy="merge", namespace=namespace, subresource="status")
 
     async def settle(self, seconds: float | None = None) -> None:
         """Wait until nothing has been written for a while. Raises Broken if that never comes."""
@@ -160,6 +172,7 @@ class Trial:
                 return False
             return self.api.seconds - max(self.record.last_change_seconds, look) >= enough
 
+        await self.wait_until_it_looks()
         began = self.api.seconds
         try:
             await self._wait(is_quiet, "")
@@ -180,7 +193,7 @@ class Trial:
             found = list(expected.differences(await self.state(), with_more=with_more))
             if not found:
                 return
-            if self._is_impatient(began):
+            if self._is_over(began, self.bench.patience_seconds):
                 raise Broken(self._told(found))
             await asyncio.sleep(min(self.bench.settle_seconds, 0.5))
 
@@ -268,19 +281,22 @@ class Trial:
             free = {"spec": {"holderIdentity": "", "leaseDurationSeconds": 1}}
             await self.client.patch(LEASES, each.rpartition("/")[2], free, namespace=each.split("/")[5])
 
-    async def _wait(self, is_so: Callable[[], Any], otherwise: str) -> None:
+    async def _wait(
+        self, is_so: Callable[[], Awaitable[bool]], otherwise: str, patience_seconds: float | None = None
+    ) -> None:
         """Wait until it is so, as long as patience lasts."""
+        enough = self.bench.patience_seconds if patience_seconds is None else patience_seconds
         began = self.api.seconds
         while not await is_so():
-            if self._is_impatient(began):
+            if self._is_over(began, enough):
                 said = self.program.words
-                told = f"{otherwise} in {self.bench.patience_seconds:g} s"
+                told = f"{otherwise} in {enough:g} s"
                 raise Broken(f"{told}; it says {said!r}" if said else told)
             await asyncio.sleep(LOOK_SECONDS)
 
-    def _is_impatient(self, began: float) -> bool:
+    def _is_over(self, began: float, enough: float) -> bool:
         """Whether it had time enough since `began`, and since the last blow, after which it gets its time anew."""
-        return self.api.seconds - max(began, self.api.last_blow_seconds) >= self.bench.patience_seconds
+        return self.api.seconds - max(began, self.api.last_blow_seconds) >= enough
 
 
 def _left_over(obj: Json, *, is_given: bool) -> str:
