@@ -3,6 +3,7 @@
 from hardpoint.seams.controller.contract import Permanent, Requeue
 from hardpoint.seams.controller.guest.context import Context
 from hardpoint.seams.controller.guest.declared import Watch
+from hardpoint.seams.controller.guest.handlers.changed import Changed
 from hardpoint.seams.controller.guest.plain import PlainContext
 from hardpoint.seams.controller.guest.predicates import (
     Predicate,
@@ -13,6 +14,7 @@ from hardpoint.seams.controller.guest.predicates import (
 )
 
 __all__ = [
+    "Changed",
     "Context",
     "Permanent",
     "PlainContext",

@@ -19,10 +19,13 @@ from hardpoint.machinery.errors import ConfigError
 from hardpoint.machinery.models import Model
 from hardpoint.machinery.objects import Object
 from hardpoint.runtime.authored import Authored
+from hardpoint.sdk.handlers import Handlers
 from hardpoint.seams.audit.guest import AuditSink, AuditSinkGuest
 from hardpoint.seams.authentication.guest import Authenticator, AuthenticatorGuest
 from hardpoint.seams.authorization.guest import Authorizer, AuthorizerGuest
 from hardpoint.seams.controller.guest.controller import ControllerGuest, ControllerOptions, Function, Registering
+from hardpoint.seams.controller.guest.follower import Follower
+from hardpoint.seams.controller.guest.indexing import IndexGuest
 from hardpoint.seams.credential.guest import CredentialFunction, CredentialGuest
 from hardpoint.serving.webhooks import HEALTH, Guest
 
@@ -58,7 +61,7 @@ class WebhookGuest(Guest, Protocol):
     def function(self) -> Authored[object]: ...
 
 
-class App:
+class App(Handlers):
     """The extensions of one file."""
 
     def __init__(self, name: str) -> None:
@@ -69,8 +72,9 @@ class App:
         self.webhooks: dict[str, WebhookGuest] = {}
         """By path."""
         self.credential_plugin: CredentialGuest | None = None
-        self.controllers: dict[str, ControllerGuest] = {}
-        """By name."""
+        self.controllers: dict[str, Follower] = {}
+        """By name; all handlers of a resource are one of them."""
+        self.indexes: dict[str, IndexGuest] = {}
         self.resources: list[Declared] = []
 
     def __repr__(self) -> str:
@@ -180,6 +184,7 @@ class App:
                     raise guest.function.wrong(f"is called {guest.name}, as {there.function.place} is; give it a name=")
                 if guest.finalizer and there.finalizer == guest.finalizer:
                     raise guest.function.wrong(f"has a finalize= like {there.function.place}; an App has one of a kind")
+            guest.indexes = self.indexes
             self.controllers[guest.name] = guest
             return function
 

@@ -23,7 +23,7 @@ from hardpoint.runtime.reconciler import Reconciler
 from hardpoint.runtime.recorder import EventRecorder
 from hardpoint.runtime.sharding import Shards
 from hardpoint.sdk.app import App
-from hardpoint.seams.controller.guest.controller import ControllerGuest
+from hardpoint.seams.controller.guest.follower import Follower
 from hardpoint.seams.controller.guest.work import at_work
 
 Json = dict[str, Any]
@@ -138,7 +138,7 @@ class Controllers:
                 except LeadershipLost as lost:
                     log.warning("somebody else leads", extra={"why": str(lost)})
 
-    async def _prepared(self, guest: ControllerGuest, share: Shards | None) -> Reconciler:
+    async def _prepared(self, guest: Follower, share: Shards | None) -> Reconciler:
         environment = replace(self._environment, recorder=self._recorders[guest.app], share=share)
         reconciler = await at_work(guest, environment)
         await reconciler.wait_until_synced()

@@ -11,8 +11,8 @@ from typing import Any
 
 from hardpoint.machinery import kinds
 from hardpoint.sdk.app import App
-from hardpoint.seams.controller.guest.controller import ControllerGuest
 from hardpoint.seams.controller.guest.declared import Named
+from hardpoint.seams.controller.guest.follower import Follower
 from hardpoint.seams.crd.guest.naming import plural_of
 
 Json = dict[str, Any]
@@ -48,18 +48,19 @@ def rules(granted: Iterable[Granted]) -> list[Json]:
     ]
 
 
-def _grants(app: App, guest: ControllerGuest) -> Iterator[tuple[Named, Granted]]:
+def _grants(app: App, guest: Follower) -> Iterator[tuple[Named, Granted]]:
     own = guest.resource
     group, plural = own.group, _plural(app, own)
-    # A finalizer is part of the object itself, not of a subresource.
-    yield own, (group, plural, (*READ, "patch") if guest.finalizer else READ)
+    # Finalizers and annotations are part of the object itself, not of a subresource.
+    yield own, (group, plural, (*READ, "patch") if guest.writes_objects else READ)
     yield own, (group, f"{plural}/status", ("patch",))
     if guest.owns:
         # Some clusters ask whoever makes an owner wait for its deletion whether they may touch its finalizers.
         yield own, (group, f"{plural}/finalizers", ("update",))
     for resource in guest.owns:
         yield resource, (resource.group, _plural(app, resource), OWN)
-    for resource in (*(watched for watched, _ in guest.watches), *guest.reads):
+    indexed = (index.resource for index in guest.indexes.values())
+    for resource in (*(watched for watched, _ in guest.watches), *guest.reads, *indexed):
         yield resource, (resource.group, _plural(app, resource), READ)
 
 

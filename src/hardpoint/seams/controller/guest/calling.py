@@ -33,27 +33,27 @@ class Late(HardpointError):
 
 
 class Calls:
-    """Calls functions with objects of one resource."""
+    """Calls functions with objects."""
 
-    def __init__(self, resource: Named, equipment: Equipment, now: Callable[[], datetime]) -> None:
-        self._resource = resource
+    def __init__(self, equipment: Equipment, now: Callable[[], datetime]) -> None:
         self._equipment = equipment
         self._now = now
         self._told_unwritten = False
 
     async def __call__(
-        self, function: Function, key: Key, seen: Json, *given: Any, timeout_seconds: float | None = None
+        self, function: Function, resource: Named, seen: Json, *given: Any, timeout_seconds: float | None = None
     ) -> float | None:
         """Call the function, with what is `given` between the object and the context, and write the status.
 
-        That is done after a failure too: it may say what is wrong. Returns in how many seconds to call again, if at
-        all. Raises what the function does, Permanent for an object that its class cannot read, and Late.
+        The object is shown as `resource` has it. The status is written after a failure too: it may say what is wrong.
+        Returns in how many seconds to call again, if at all. Raises what the function does, Permanent for an object
+        that its class cannot read, and Late.
         """
-        context = Context(self._equipment, key, seen, self._now())
+        context = Context(self._equipment, Key.of(seen), seen, self._now())
         try:
-            shown = self._resource.model.from_json(copied(seen))
+            shown = resource.model.from_json(copied(seen))
         except ValueError as wrong:
-            raise Permanent(f"cannot be read as a {self._resource.kind}: {wrong}") from wrong
+            raise Permanent(f"cannot be read as a {resource.kind}: {wrong}") from wrong
         raised: Exception | None = None
         answer: Any = None
         try:
@@ -63,7 +63,7 @@ class Calls:
         finally:
             said = context.end()
         try:
-            await self._write_status(seen, shown, said)
+            await self._write_status(resource, seen, shown, said)
         except (HardpointError, ValueError) as unwritten:
             if raised is None:
                 raise
@@ -81,8 +81,8 @@ class Calls:
             raise TypeError(f"{function.name} returned a {type(answer).__name__}; return Requeue(after=...) or None")
         return answer
 
-    async def _write_status(self, seen: Json, shown: Any, conditions: list[Json]) -> None:
-        made = outcome(self._resource, seen, shown, conditions)
+    async def _write_status(self, resource: Named, seen: Json, shown: Any, conditions: list[Json]) -> None:
+        made = outcome(resource, seen, shown, conditions)
         if made.others and not self._told_unwritten:
             self._told_unwritten = True
             what = ", ".join(made.others)
@@ -90,12 +90,13 @@ class Calls:
         if made.status:
             written = await write_status(self._equipment.writer, seen, made.status)
             if written is not None:
-                self._check_kept(made.status, written)
+                _check_kept(resource, made.status, written)
 
-    def _check_kept(self, patch: Json, written: Json) -> None:
-        """A schema that does not know conditions has the server drop them, without a word."""
-        if patch.get("conditions") and not (written.get("status") or {}).get("conditions"):
-            raise Permanent(f"{self._resource.kind} has no status.conditions in its schema: nobody can see them")
+
+def _check_kept(resource: Named, patch: Json, written: Json) -> None:
+    """A schema that does not know conditions has the server drop them, without a word."""
+    if patch.get("conditions") and not (written.get("status") or {}).get("conditions"):
+        raise Permanent(f"{resource.kind} has no status.conditions in its schema: nobody can see them")
 
 
 async def _awaited(

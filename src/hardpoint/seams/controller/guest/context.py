@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import logging
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeVar, cast, overload
@@ -19,11 +20,15 @@ from hardpoint.runtime.environment import Recorder
 from hardpoint.runtime.objectwriting import ObjectWriter, kind_of
 from hardpoint.runtime.owners import owned as owned_by
 from hardpoint.seams.controller.guest.declared import Named, json_of, like, named
+from hardpoint.seams.controller.guest.indexing import IndexGuest
 from hardpoint.seams.controller.guest.reading import Reads
 
 Json = dict[str, Any]
 M = TypeVar("M", bound=Model)
 B = TypeVar("B")
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(slots=True)
@@ -35,6 +40,7 @@ class Equipment:
     reads: Reads
     writer: ObjectWriter
     recorder: Recorder
+    indexes: Mapping[str, IndexGuest] = field(default_factory=dict)
     applied: Applied = field(default_factory=Applied)
 
 
@@ -123,6 +129,21 @@ class Context:
         informer = await self._equipment.reads.synced(resource.title)
         found = informer.read_all(namespace=await self._namespace(resource, namespace), selector=label_selector)
         return cast("builtins.list[M]", [resource.model.from_json(each) for each in found])
+
+    @overload
+    async def index(self, function: Callable[[Any], Mapping[K, V] | None], key: K) -> builtins.list[V]: ...
+    @overload
+    async def index(self, function: Callable[[T], str | Collection[K] | None], key: K | str) -> builtins.list[T]: ...
+    async def index(self, function: Callable[[Any], Any], key: Any) -> builtins.list[Any]:
+        """What a function with @app.index says is under a key: its values, or the objects where it gives keys alone.
+
+        It is about all objects that this controller may look at, and has what was written here, at once.
+        """
+        self._check()
+        found = next((index for index in self._equipment.indexes.values() if index.raw is function), None)
+        if found is None:
+            raise ValueError(f"{getattr(function, '__name__', function)} is no index of this App; use @app.index")
+        return found.find(await self._equipment.reads.synced(found.resource.title), key)
 
     def event(
         self,

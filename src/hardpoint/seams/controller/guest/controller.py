@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from hardpoint.machinery.errors import HardpointError
 from hardpoint.machinery.selectors import parse
 from hardpoint.runtime.authored import Authored
+from hardpoint.runtime.environment import Environment
+from hardpoint.runtime.informer import Informer
 from hardpoint.seams.controller.contract import Requeue
-from hardpoint.seams.controller.guest.context import Context
-from hardpoint.seams.controller.guest.declared import Named, Watch, What, named
+from hardpoint.seams.controller.guest.context import Context, Equipment
+from hardpoint.seams.controller.guest.declared import Watch, What, named
+from hardpoint.seams.controller.guest.follower import DOMAIN, WORKERS, Follower, Looks
 from hardpoint.seams.controller.guest.plain import PlainContext
 from hardpoint.seams.controller.guest.predicates import Predicate
+from hardpoint.seams.controller.guest.reconciling import Reconciling
 
-Json = dict[str, Any]
 T = TypeVar("T")
 
 AsyncFunction: TypeAlias = Callable[[T, Context], Awaitable[Requeue | None]]
@@ -30,9 +33,6 @@ PlainFunction: TypeAlias = Callable[[T, PlainContext], Requeue | None]
 Function: TypeAlias = AsyncFunction[T] | PlainFunction[T]
 """What an author writes, for objects that are shown as T."""
 
-WORKERS = 16
-DOMAIN = "hardpoint.dev"
-"""What finalizers of resources in the core group are called after."""
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -71,10 +71,8 @@ class ControllerOptions(TypedDict, total=False):
     """How long one call may take."""
 
 
-class ControllerGuest:
+class ControllerGuest(Follower):
     """A reconcile function and all that was declared of it."""
-
-    seam: ClassVar[str] = "controller"
 
     def __init__(
         self,
@@ -87,7 +85,7 @@ class ControllerGuest:
     ) -> None:
         """Raises ConfigError, with the function's line."""
         self.app = app
-        self.function: Authored[Requeue | None] = _authored("@app.controller", function)
+        self.function = _authored("@app.controller", function)
         self.finalize = None if finalize is None else _authored("finalize=", finalize)
         self.name = options.get("name") or _name_of(self.function)
         self.when = options.get("when")
@@ -119,15 +117,8 @@ class ControllerGuest:
         """Which objects are followed. Who cleans up follows all: one that is selected no longer is to be let go."""
         return "" if self.finalize is not None else self.label_selector
 
-    def selects(self, body: Json) -> bool:
-        """Whether an object that is followed is one of those that were asked for."""
-        return parse(self.label_selector).matches_object(body)
-
-    @property
-    def declared(self) -> tuple[Named, ...]:
-        """Every resource it reads."""
-        watched = (resource for resource, _ in self.watches)
-        return tuple(dict.fromkeys((self.resource, *self.owns, *watched, *self.reads)))
+    def looks(self, equipment: Equipment, primary: Informer, environment: Environment) -> Looks:
+        return Looks(Reconciling(self, equipment, primary, environment.now))
 
     def _check(self) -> None:
         parse(self.label_selector)

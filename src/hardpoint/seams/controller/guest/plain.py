@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from datetime import datetime
 from typing import Any, Literal, TypeVar, overload
 
@@ -18,6 +18,9 @@ from hardpoint.seams.controller.guest.context import Context
 M = TypeVar("M", bound=Model)
 B = TypeVar("B")
 R = TypeVar("R")
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class PlainContext:
@@ -60,6 +63,13 @@ class PlainContext:
     def list(self, what: str, *, namespace: str | None = None, label_selector: str = "") -> builtins.list[Object]: ...
     def list(self, what: Any, *, namespace: str | None = None, label_selector: str = "") -> Any:
         return self._wait(self._context.list(what, namespace=namespace, label_selector=label_selector))
+
+    @overload
+    def index(self, function: Callable[[Any], Mapping[K, V] | None], key: K) -> builtins.list[V]: ...
+    @overload
+    def index(self, function: Callable[[T], str | Collection[K] | None], key: K | str) -> builtins.list[T]: ...
+    def index(self, function: Callable[[Any], Any], key: Any) -> builtins.list[Any]:
+        return self._wait(self._context.index(function, key))
 
     def event(
         self,

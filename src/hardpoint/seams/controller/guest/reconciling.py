@@ -38,7 +38,7 @@ class Reconciling:
         self._guest = guest
         self._equipment = equipment
         self._primary = primary
-        self._calls = Calls(guest.resource, equipment, now)
+        self._calls = Calls(equipment, now)
 
     async def __call__(self, key: Key) -> float | None:
         """Settle the object; in how many seconds to look again. Raises LookFailed, LookAgain, GivenUp."""
@@ -49,7 +49,7 @@ class Reconciling:
         if function is None:
             return None
         try:
-            return await self._settle(function, key, seen)
+            return await self._settle(function, seen)
         except Permanent as given_up:
             self._tell(function, seen, given_up)
             raise GivenUp(str(given_up)) from None
@@ -63,23 +63,24 @@ class Reconciling:
         """Whether the object goes, or is none of those any more that were asked for."""
         return is_deleted(seen) or not self._guest.selects(seen)
 
-    async def _settle(self, function: Function, key: Key, seen: Json) -> float | None:
+    async def _settle(self, function: Function, seen: Json) -> float | None:
         finalizer, writer = self._guest.finalizer, self._equipment.writer
         if not finalizer:
-            return await self._call(function, key, seen)
+            return await self._call(function, seen)
         if not self._leaves(seen):
             ready = seen if has_finalizer(seen, finalizer) else await add_finalizer(writer, seen, finalizer)
             # One that was deleted meanwhile is looked at again for that.
-            return None if ready is None else await self._call(function, key, ready)
+            return None if ready is None else await self._call(function, ready)
         if not has_finalizer(seen, finalizer):
             return None
-        again_seconds = await self._call(function, key, seen)
+        again_seconds = await self._call(function, seen)
         if again_seconds is None:
             await drop_finalizer(writer, seen, finalizer)
         return again_seconds
 
-    async def _call(self, function: Function, key: Key, seen: Json) -> float | None:
-        return await self._calls(function, key, seen, timeout_seconds=self._guest.timeout_seconds)
+    async def _call(self, function: Function, seen: Json) -> float | None:
+        resource, timeout_seconds = self._guest.resource, self._guest.timeout_seconds
+        return await self._calls(function, resource, seen, timeout_seconds=timeout_seconds)
 
     def _tell(self, function: Function, seen: Json, failure: Exception) -> None:
         words = in_words(failure)

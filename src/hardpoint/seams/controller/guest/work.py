@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from hardpoint.client.backoff import Backoff
@@ -18,12 +19,11 @@ from hardpoint.runtime.owners import names_of_owner
 from hardpoint.runtime.reconciler import Reconciler, Source
 from hardpoint.runtime.workqueue import WorkQueue
 from hardpoint.seams.controller.guest.context import Equipment
-from hardpoint.seams.controller.guest.controller import ControllerGuest
 from hardpoint.seams.controller.guest.declared import Named, Where, as_key
+from hardpoint.seams.controller.guest.follower import Follower
 from hardpoint.seams.controller.guest.outcome import copied
 from hardpoint.seams.controller.guest.predicates import MetadataPredicate, Predicate
 from hardpoint.seams.controller.guest.reading import Reads
-from hardpoint.seams.controller.guest.reconciling import Reconciling
 
 Json = dict[str, Any]
 Concerns = Callable[[Change], Iterable[Key]]
@@ -31,7 +31,7 @@ Concerns = Callable[[Change], Iterable[Key]]
 log = logging.getLogger(__name__)
 
 
-async def at_work(guest: ControllerGuest, environment: Environment) -> Reconciler:
+async def at_work(guest: Follower, environment: Environment) -> Reconciler:
     """The reconciler of a controller, ready to run. Waits until the server has all the resources it is about."""
     limit = environment.namespace if guest.namespace is None else guest.namespace
     reads = Reads(environment.client, environment.informers, limit)
@@ -40,24 +40,30 @@ async def at_work(guest: ControllerGuest, environment: Environment) -> Reconcile
     sources = await _sources(guest, reads, environment)
     for resource in guest.reads:
         await reads.declare(resource.title, wakes=False)
+    for index in guest.indexes.values():
+        index.install(await reads.declare(index.resource.title, wakes=False))
     writer = ObjectWriter(environment.client, guest.app, written=reads.note_written, dry_run=environment.dry_run)
-    equipment = Equipment(guest.name, environment.client, reads, writer, environment.recorder)
+    equipment = Equipment(guest.name, environment.client, reads, writer, environment.recorder, guest.indexes)
+    looks = guest.looks(equipment, sources[0].informer, environment)
+    if looks.hear is not None:
+        sources[0] = replace(sources[0], concerns=looks.hear)
     counts = environment.metrics.queue(guest.name)
     queue: WorkQueue[Key] = WorkQueue(guest.name, metrics=counts)
     counts.queue = queue
     return Reconciler(
         queue,
-        Reconciling(guest, equipment, sources[0].informer, environment.now),
+        looks.reconcile,
         sources,
         counts=environment.metrics.controller(guest.name, workers=guest.workers),
         group=guest.resource.group,
         kind=guest.resource.kind,
         workers=guest.workers,
         share=environment.share,
+        beside=looks.beside,
     )
 
 
-async def _wait_until_served(guest: ControllerGuest, resource: Named, environment: Environment) -> None:
+async def _wait_until_served(guest: Follower, resource: Named, environment: Environment) -> None:
     backoff = Backoff(random.random)
     while True:
         try:
@@ -72,7 +78,7 @@ async def _wait_until_served(guest: ControllerGuest, resource: Named, environmen
             return
 
 
-async def _sources(guest: ControllerGuest, reads: Reads, environment: Environment) -> list[Source]:
+async def _sources(guest: Follower, reads: Reads, environment: Environment) -> list[Source]:
     """The controller's own resource first, then what it owns and watches."""
     own = await environment.client.resource(guest.resource.title)
     primary = await reads.declare(
@@ -92,19 +98,19 @@ async def _sources(guest: ControllerGuest, reads: Reads, environment: Environmen
     return sources
 
 
-def _itself(guest: ControllerGuest) -> Concerns:
+def _itself(guest: Follower) -> Concerns:
     concerns = _updated(guest)
     if guest.followed_labels == guest.label_selector:
         return concerns
     return lambda change: concerns(change) if _is_ours(guest, change.new) else ()
 
 
-def _is_ours(guest: ControllerGuest, new: Json | None) -> bool:
+def _is_ours(guest: Follower, new: Json | None) -> bool:
     """Whether an object is selected, or was, and waits to be let go."""
     return new is None or guest.selects(new) or has_finalizer(new, guest.finalizer)
 
 
-def _updated(guest: ControllerGuest) -> Concerns:
+def _updated(guest: Follower) -> Concerns:
     when = guest.when
     if when is None:
         return lambda change: (change.key,)
