@@ -23,5 +23,5 @@ class Model(Protocol):
         ...
 
     def to_json(self) -> Json:
-        """The whole object as it is now; what `json` had and the class does not know is still there."""
+        """The whole object as it is now. What nobody changed is as `json` had it, to the letter, known or not."""
         ...

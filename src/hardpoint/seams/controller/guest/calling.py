@@ -82,7 +82,7 @@ class Calls:
         return answer
 
     async def _write_status(self, resource: Named, seen: Json, shown: Any, conditions: list[Json]) -> None:
-        made = outcome(resource, seen, shown, conditions)
+        made = outcome(seen, shown, conditions)
         if made.others and not self._told_unwritten:
             self._told_unwritten = True
             what = ", ".join(made.others)

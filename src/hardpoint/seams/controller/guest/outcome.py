@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from hardpoint.machinery.mergepatch import difference
+from hardpoint.machinery.models import Model
 from hardpoint.runtime.conditions import with_condition
-from hardpoint.seams.controller.guest.declared import Named
 
 Json = dict[str, Any]
 
@@ -25,20 +25,13 @@ class Outcome:
     """The other fields that are not as they were."""
 
 
-NOTHING = Outcome({})
-
-
-def outcome(resource: Named, seen: Json, shown: Any, conditions: Sequence[Json]) -> Outcome:
-    """What happened to `shown`, which was made of `seen`, and which conditions were said besides."""
+def outcome(seen: Json, shown: Model, conditions: Sequence[Json]) -> Outcome:
+    """What happened to `shown`, which was made of a copy of `seen`, and which conditions were said besides."""
     after = shown.to_json()
     status = after.get("status") or {}
     for each in conditions:
         status = {**status, "conditions": with_condition(status.get("conditions") or (), each)}
-    if status == (seen.get("status") or {}) and not _others(seen, after):
-        return NOTHING
-    # A class may write some values in other words than the server: that alone is no change.
-    before = resource.model.from_json(copied(seen)).to_json()
-    return Outcome(difference(before.get("status") or {}, status), _others(before, after))
+    return Outcome(difference(seen.get("status") or {}, status), _others(seen, after))
 
 
 def copied(body: Json) -> Json:

@@ -107,8 +107,10 @@ class Codec:
         """
         written = self._written({name: fields[name] for name in self.names if fields.get(name) is not None})
         there = {wire: json.pop(wire) for wire in self._wire.values() if wire in json}
-        if there and not all(wire in written and written[wire] == value for wire, value in there.items()):
-            written = _restored(written, self._written(self.read(there)), there)
+        changed = {wire for wire, value in there.items() if wire not in written or written[wire] != value}
+        if changed:
+            read = {name: value for name, value in self.read(there).items() if self._wire[name] in changed}
+            written = _restored(written, {**there, **self._written(read)}, there)
         # A status nobody has written yet is there to be filled in, and not in the object; so with other defaults.
         json.update((wire, value) for wire, value in written.items() if wire in there or value != self._usual.get(wire))
 
