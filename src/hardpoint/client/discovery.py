@@ -34,6 +34,8 @@ class Discovery:
         self._fetching = asyncio.Lock()
         self._kinds: tuple[Kind, ...] | None = None
         self._names: dict[str, list[Kind]] = {}
+        self._found: dict[str, Kind] = {}
+        """What was meant by the names that were asked for."""
         self._generation = 0
 
     async def kinds(self) -> tuple[Kind, ...]:
@@ -51,6 +53,9 @@ class Discovery:
 
     async def find(self, name: str) -> Kind:
         """The kind somebody calls `name`. Raises a NotFound if the server has none."""
+        known = self._found.get(name)
+        if known is not None:
+            return known
         wanted = readings(name)
         generation = self._generation
         found = self._find(wanted)
@@ -59,11 +64,12 @@ class Discovery:
             found = self._find(wanted)
         if found is None:
             raise ApiError(404, "NotFound", f'the server doesn\'t have a resource type "{name}"')
+        self._found[name] = found
         return found
 
     def forget(self) -> None:
         """Ask the server again at the next question."""
-        self._kinds, self._names = None, {}
+        self._kinds, self._names, self._found = None, {}, {}
 
     def _find(self, wanted: list[Wanted]) -> Kind | None:
         fitting = (kind for one in wanted for kind in self._names.get(one.name, ()) if _fits(kind, one))
@@ -79,6 +85,7 @@ class Discovery:
             except (KeyError, TypeError, AttributeError) as cause:
                 raise BadAnswer("discovery", "the server describes its resources in an unknown form") from cause
             self._kinds, self._names, self.failed = tuple(kinds), _index(kinds), tuple(failed)
+            self._found = {}
             self._generation += 1
 
     async def _fetch(self) -> tuple[list[Kind], list[str]]:
