@@ -90,6 +90,7 @@ def test_the_conversions_of_an_app_are_served_and_asked(home: Home) -> None:
         pytest.param(["crd", "idle.py"], "idle.py holds no resources", id="no resources"),
         pytest.param(["crd", "crd.yaml", "more"], "'more' is too much", id="arguments"),
         pytest.param(["controller", "idle.py"], "idle.py holds no controller", id="no controller"),
+        pytest.param(["controller", "nowhere"], "there is no module 'nowhere'", id="neither module nor program"),
         pytest.param(["controller", "true"], "name --crds FILE, or --objects FILE", id="nothing to work on"),
     ],
 )

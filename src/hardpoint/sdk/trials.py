@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -132,9 +133,9 @@ async def _bench(target: str, arguments: Sequence[str], given: Given, folder: Pa
 
 
 def _app(target: str) -> App | None:
-    """The App in a file or a module; None for any other program."""
+    """The App in a file or a module; None for any other program, which is what is found as one."""
     where = target.partition(":")[0]
-    if not where.endswith(".py"):
+    if not where.endswith(".py") and ("/" in where or shutil.which(where)):
         return None
     app = load(target).app
     if not app.controllers:

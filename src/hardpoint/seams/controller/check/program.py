@@ -21,6 +21,8 @@ from hardpoint.runtime.promises import Broken
 RESTART_SECONDS = (0.1, 2.0)
 """How long a program that ended by itself is left down: the first time, and at most."""
 WORDS_MAX = 300
+TAIL_BYTES = 64 * 1024
+"""Where its last words are looked for; programs may print a lot."""
 _LETTERS = re.compile(r"\w{2}")
 _NOT_FOR_IT = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 
@@ -50,6 +52,7 @@ class Program:
         self._process: asyncio.subprocess.Process | None = None
         self._is_end_wanted = False
         self._may_run = asyncio.Event()
+        (folder / "printed").touch()
 
     @property
     def kubeconfig(self) -> Path:
@@ -58,8 +61,9 @@ class Program:
     @property
     def words(self) -> str:
         """The last line it printed that says something."""
-        printed = self._folder / "printed"
-        lines = printed.read_text(errors="replace").split("\n") if printed.exists() else []
+        with (self._folder / "printed").open("rb") as printed:
+            printed.seek(max(printed.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
+            lines = printed.read().decode(errors="replace").split("\n")
         return next((line.strip()[-WORDS_MAX:] for line in reversed(lines) if _LETTERS.search(line)), "")
 
     @asynccontextmanager

@@ -130,7 +130,7 @@ class UnrulyApi:
         asked.status = response.status
         if response.stream is not None and asked.is_watch:
             response.stream = streams.until(response.stream, self._outage.began)
-        elif asked.is_write and response.body:
+        elif asked.is_write and response.body and response.content_type.startswith("application/json"):
             self._note(response)
         return response
 
