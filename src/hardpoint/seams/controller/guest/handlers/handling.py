@@ -179,8 +179,9 @@ class Handling:
             if await self._attempts(look, handler) != "done":
                 continue
             left -= 1
+            look.progress = look.memory.unwritten = look.progress.with_done(handler.id)
             if left:
-                await self._remembering.write(look, look.progress.with_done(handler.id))
+                await self._remembering.write(look, look.progress)
                 look.refresh(self._primary)
         if not left:
             await drop_finalizer(self._writer, look.seen, finalizer)
