@@ -178,3 +178,24 @@ async def test_looks_that_never_wait_keep_nobody_waiting() -> None:
     beating.cancel()
     everything = len(keys) * TURN_SECONDS / 10
     assert longest < everything / 2, "others had their turns in between"
+
+
+async def test_what_runs_beside_the_looks_begins_and_ends_with_them() -> None:
+    story: list[str] = []
+
+    @asynccontextmanager
+    async def beside() -> AsyncIterator[None]:
+        story.append("begins")
+        try:
+            yield
+        finally:
+            story.append("ends")
+
+    async def look(key: Key) -> None:
+        story.append(str(key))
+
+    informer = Informer()
+    made, _ = reconciler(look, informer, beside=beside)
+    async with running(made):
+        informer.tell(Change("ADDED", A, {"metadata": {}}))
+    assert story == ["begins", "default/a", "ends"]

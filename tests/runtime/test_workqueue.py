@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hardpoint.machinery.errors import HardpointError
-from hardpoint.runtime.workqueue import LookAgain, Waits, WorkQueue
+from hardpoint.runtime.workqueue import LookAgain, LookFailed, Waits, WorkQueue
 
 Look = Callable[[str], Awaitable[float | None]]
 
@@ -282,3 +282,13 @@ async def test_a_worker_survives_that_something_it_waits_for_is_cancelled(queue:
             await asyncio.sleep(0.001)
             await queue.wait_until_idle()
     assert seen == ["a", "a"]
+
+
+async def test_who_failed_may_say_when_to_look_again(queue: WorkQueue[str]) -> None:
+    looks = Looks(LookFailed("no", again_seconds=0.1), LookFailed("no", again_seconds=3600.0))
+    queue.add("a")
+    async with worked(queue, looks):
+        await looks.until(2)
+        await queue.wait_until_idle()
+    assert looks.at_seconds[1] - looks.at_seconds[0] >= 0.1, "not after the usual five milliseconds"
+    assert (queue.failures("a"), queue.scheduled) == (2, 1)

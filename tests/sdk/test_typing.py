@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-FILES = [Path(__file__).with_name(name) for name in ("authored_rightly.py", "resources_rightly.py")]
+FILES = [
+    Path(__file__).with_name(name) for name in ("authored_rightly.py", "handlers_rightly.py", "resources_rightly.py")
+]
 
 
 def test_the_type_checker_finds_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:

@@ -373,6 +373,51 @@ async def test_a_handler_is_for_the_objects_it_asks_for(world: World, app: App, 
     assert story.told == [("created", "silver"), ("deleted", "small")]
 
 
+async def test_an_object_that_concerns_nobody_is_left_as_it_is_until_it_does(
+    world: World, app: App, story: Story
+) -> None:
+    @app.on_create(Widget, label_selector="mine")
+    async def created(seen: Widget, ctx: Context) -> None:
+        story.tell("created", seen.size)
+
+    @app.on_update(Widget, label_selector="mine", field="spec.size")
+    async def resized(seen: Widget, change: Changed, ctx: Context) -> None:
+        story.tell(change.old, change.new)
+
+    made = await world.create(widget(size=1))
+    await settled(world, app)
+    assert await world.find(WIDGET, "a") == made
+    await patch(world, {"spec": {"size": 2}, "metadata": {"labels": {"mine": "yes"}}})
+    await settled(world, app)
+    assert story.told == [("created", 2)]
+    await patch(world, {"spec": {"size": 3}, "metadata": {"labels": {"mine": None}}})
+    await settled(world, app)
+    assert story.told == [("created", 2)]
+    await patch(world, {"spec": {"size": 4}, "metadata": {"labels": {"mine": "yes"}}})
+    await settled(world, app)
+    assert story.told == [("created", 2), (2, 4)]
+
+
+async def test_a_handler_that_is_new_in_the_file_is_told_from_then_on(world: World, app: App, story: Story) -> None:
+    async def resized(seen: Widget, change: Changed, ctx: Context) -> None:
+        story.tell(change.old, change.new)
+
+    async def created(seen: Widget, ctx: Context) -> None:
+        story.tell("created")
+
+    app.on_update(Widget, field="spec.size", name="old")(resized)
+    await world.create(widget(size=1))
+    await settled(world, app)
+    later = App("test")
+    later.on_update(Widget, field="spec.size", name="new")(resized)
+    later.on_create(Widget)(created)
+    await settled(world, later)
+    await patch(world, {"spec": {"size": 2}})
+    await settled(world, later)
+    assert story.told == [(1, 2)]
+    assert set((await progress_of(world) or {})["handled"]) == {"update new spec.size"}
+
+
 async def test_an_object_that_concerns_no_handler_any_more_is_let_go(world: World, app: App, story: Story) -> None:
     @app.on_delete(Widget, label_selector="mine")
     async def deleted(seen: Widget, ctx: Context) -> None:

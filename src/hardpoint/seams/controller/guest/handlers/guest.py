@@ -14,6 +14,7 @@ from hardpoint.seams.controller.guest.handlers.handler import Handler, Kind
 from hardpoint.seams.controller.guest.handlers.handling import Handling
 from hardpoint.seams.controller.guest.indexing import IndexGuest
 
+_REMEMBERING = ("create", "update")
 _CLEANING = ("delete", "daemon")
 """What has to be over before an object may go."""
 
@@ -70,13 +71,13 @@ class HandlersGuest(Follower):
         return f"{self.prefix}/{ANNOTATION}"
 
     @property
-    def remembers(self) -> bool:
-        """Whether there is something to remember of objects that live."""
-        return any(handler.kind in ("create", "update") for handler in self.handlers)
+    def remembering(self) -> Sequence[Handler]:
+        """The handlers whose progress is written on objects they are for."""
+        return [handler for handler in self.handlers if handler.kind in _REMEMBERING]
 
     @property
     def writes_objects(self) -> bool:
-        return self.remembers or bool(self.finalizer)
+        return bool(self.remembering or self.finalizer)
 
     def looks(self, equipment: Equipment, primary: Informer, environment: Environment) -> Looks:
         handling = Handling(self, equipment, primary, environment)

@@ -86,7 +86,8 @@ class Handling:
             return None
         look = Look(key, seen, self._memories.of(key, seen, self._now()), self._now)
         try:
-            look.begin(self._remembering.read(seen, look.memory) or self._remembering.begin(look))
+            known = self._remembering.read(seen, look.memory)
+            look.begin(known or self._remembering.begin(look), is_known=known is not None)
             await (self._end(look) if is_deleted(seen) else self._live(look))
         except LookAgain:
             raise
@@ -119,7 +120,7 @@ class Handling:
 
     async def _is_created(self, look: Look) -> bool:
         """Whether all handlers of its creation are done with the object, which the others wait for."""
-        if look.progress.is_created or not self._guest.remembers:
+        if look.progress.is_created or not self._is_remembered(look):
             return True
         wanted = _undone(self._guest.of("create"), look)
         left = len(wanted)
@@ -134,13 +135,17 @@ class Handling:
             await self._remembering.write(look, look.progress.with_created())
         return not left
 
+    def _is_remembered(self, look: Look) -> bool:
+        """Whether there is, or is to be, a mark on the object: those that concern nobody are left as they are."""
+        return look.is_known or bool(_concerned(self._guest.remembering, look))
+
     async def _update(self, look: Look) -> None:
-        for handler in self._guest.of("update"):
+        for handler in _concerned(self._guest.of("update"), look):
             then, (_, now) = look.progress.handled.get(handler.id), look.value(handler.path)
             if then == now:
                 continue
-            if then is None or not handler.concerns(look.seen):
-                # It is new in the author's file, or not for this object: it is told of changes from here on.
+            if then is None:
+                # It is new in the author's file: it is told of changes from here on.
                 look.progress = self._remembering.handled(look.progress, look, handler)
                 continue
             given = (self._remembering.change(look, handler),) if handler.takes_change else ()

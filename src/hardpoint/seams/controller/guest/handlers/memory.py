@@ -63,9 +63,10 @@ class Look:
         self._failures: list[str] = []
         self._values: dict[Path, tuple[Any, str]] = {}
 
-    def begin(self, progress: Progress) -> None:
-        """Say how far the handlers are with the object."""
+    def begin(self, progress: Progress, *, is_known: bool) -> None:
+        """Say how far the handlers are with the object, and whether it is one they have seen before."""
         self.progress = self.written = progress
+        self.is_known = is_known
 
     def value(self, path: Path) -> tuple[Any, str]:
         """The value of a field, and its digest."""
