@@ -216,6 +216,39 @@ async def test_a_database_is_made_and_dropped_with_its_object(
     assert databases.made == {}
 
 
-@pytest.mark.parametrize("example", ["07_crontab.py", "08_service_registry.py", "09_database.py"])
+async def test_a_mirror_follows_what_happens_to_config_maps(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIRROR", str(tmp_path))
+    file = tmp_path / "default.words.json"
+
+    async def is_mirrored(data: str) -> None:
+        async def holds() -> bool:
+            return file.exists() and file.read_text() == data
+
+        await world.until(holds)
+
+    words = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "words", "labels": {"mirror": "yes"}}}
+    other = await world.client.create({**words, "metadata": {"name": "other"}})
+    await world.client.create({**words, "data": {"a": "1", "b": "2"}})
+    async with world.running("10_handlers.py", tmp_path):
+        await is_mirrored('{"a": "1", "b": "2"}')
+        await world.client.patch("configmaps", "words", {"data": {"b": None}})
+        await is_mirrored('{"a": "1"}')
+    await world.client.patch("configmaps", "words", {"data": {"a": "2"}})
+    await world.client.patch("configmaps", "words", {"data": {"a": "3"}})
+    async with world.running("10_handlers.py", tmp_path):
+        await is_mirrored('{"a": "3"}')
+        await world.client.delete("configmaps", "words")
+
+        async def is_gone() -> bool:
+            return await world.find("v1 ConfigMap", "words") is None
+
+        await world.until(is_gone)
+    assert not file.exists()
+    assert await world.client.get("configmaps", "other") == other, "what concerns nobody is left as it is"
+
+
+@pytest.mark.parametrize("example", ["07_crontab.py", "08_service_registry.py", "09_database.py", "10_handlers.py"])
 def test_an_example_is_short(example: str) -> None:
     assert len((EXAMPLES / example).read_text().splitlines()) < 60

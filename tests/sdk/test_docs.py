@@ -18,7 +18,13 @@ from hardpoint.guests.file_users import read
 from hardpoint.sdk.loading import load
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("guides/webhooks.md", "guides/controllers.md", "guides/credential-plugins.md", "reference/sdk.md")
+PAGES = (
+    "guides/webhooks.md",
+    "guides/controllers.md",
+    "guides/handlers.md",
+    "guides/credential-plugins.md",
+    "reference/sdk.md",
+)
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -37,7 +43,7 @@ def test_a_program_is_loaded(page: str, text: str, tmp_path: Path, monkeypatch: 
 
 def test_every_decorator_and_every_word_is_in_the_reference() -> None:
     reference = (DOCS / "reference/sdk.md").read_text()
-    decorators = [name for name in vars(App) if not name.startswith("_") and callable(getattr(App, name))]
+    decorators = [name for name in dir(App) if not name.startswith("_") and callable(getattr(App, name))]
     assert [name for name in decorators if f"@app.{name}" not in reference] == []
     modules = (
         hardpoint.authentication,
