@@ -33,9 +33,10 @@ def test_a_definition_becomes_a_file_that_makes_the_definition(home: Home) -> No
 @pytest.mark.parametrize(
     ("text", "name", "words"),
     [
-        ("", "x", "must hold one CustomResourceDefinition; there is none"),
-        ("kind: Pod", "x", "must hold one CustomResourceDefinition; there is none"),
-        ("kind: CustomResourceDefinition", "x", "this is no CustomResourceDefinition with versions"),
+        ("", "x", "holds no CustomResourceDefinition"),
+        ("kind: Pod", "x", "must be an object with apiVersion, kind and metadata.name"),
+        ("{apiVersion: v1, kind: Pod, metadata: {name: a}}", "x", "holds no CustomResourceDefinition"),
+        ("{apiVersion: v1, kind: CustomResourceDefinition, metadata: {name: a}}", "x", "needs a spec with group"),
         (f"{DEFINITION.read_text()}---\n{DEFINITION.read_text()}", "x", "there is certificates.pki.example.com, cert"),
         ("a: [", "x", "is no YAML"),
         (DEFINITION.read_text(), "Not_A_Name", "'Not_A_Name' is no name for an App"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +40,15 @@ def command(*, seam: str, name: str, origin: Path) -> None:
         raise ConfigError(
             f"{name!r} is no name for an App; use up to 63 lower-case letters, digits and dashes"
         ) from None
-    text = sys.stdin.buffer.read() if str(origin) == "-" else origin.read_bytes()
-    click.echo(source(_definition(text, origin), name), nl=False)
+    click.echo(source(_definition(str(origin)), name), nl=False)
 
 
-def _definition(text: bytes, origin: Path) -> dict[str, Any]:
+def _definition(file: str) -> dict[str, Any]:
     """The one CustomResourceDefinition among the documents of a file."""
-    import yaml
+    from hardpoint.sdk.objectfiles import read_definitions
 
-    try:
-        documents = [found for found in yaml.safe_load_all(text) if isinstance(found, dict)]
-    except yaml.YAMLError as wrong:
-        raise ConfigError(f"{origin} is no YAML: {' '.join(str(wrong).split())}") from wrong
-    found = [document for document in documents if document.get("kind") == "CustomResourceDefinition"]
+    found = read_definitions(file)
     if len(found) != 1:
-        names = ", ".join(str(document.get("metadata", {}).get("name")) for document in found) or "none"
-        raise ConfigError(f"{origin} must hold one CustomResourceDefinition; there is {names}")
+        names = ", ".join(definition["metadata"]["name"] for definition in found)
+        raise ConfigError(f"{file} must hold one CustomResourceDefinition; there is {names}")
     return found[0]

@@ -7,6 +7,7 @@ document is read, dates stay strings and keys become strings.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ _DUPLICATES_MAX: Final = 100
 _LINE_WIDTH: Final = 80
 _COLLECTION_TAGS: Final = (None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
-__all__ = ["BadYaml", "Parsed", "encode", "parse"]
+__all__ = ["BadYaml", "Parsed", "encode", "parse", "parse_all"]
 
 
 class BadYaml(HardpointError):
@@ -37,17 +38,26 @@ def parse(data: bytes) -> Parsed:
     """
     if len(data) > SIZE_MAX:
         raise BadYaml(f"yaml: the text has {len(data)} bytes, {SIZE_MAX} are allowed")
+    return next(_documents(data), Parsed(None, []))
+
+
+def parse_all(data: bytes) -> list[Any]:
+    """The values of all documents of a file, however long it is. Raises BadYaml."""
+    return [document.value for document in _documents(data)]
+
+
+def _documents(data: bytes) -> Iterator[Parsed]:
     builder = _Builder()
     try:
         for event in yaml.parse(data, Loader=yaml.CSafeLoader):
-            if isinstance(event, yaml.DocumentEndEvent):
-                break
             builder.take(event)
+            if isinstance(event, yaml.DocumentEndEvent):
+                yield Parsed(builder.root, list(builder.duplicates))
+                builder = _Builder()
     except yaml.YAMLError as error:
         raise BadYaml(_words(error)) from None
     except yamlscalars.BadScalar as bad:
         raise BadYaml(f"yaml: {bad}") from None
-    return Parsed(builder.root, list(builder.duplicates))
 
 
 def encode(value: Any) -> bytes:

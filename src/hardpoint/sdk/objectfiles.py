@@ -19,15 +19,15 @@ STDIN = "-"
 
 def read_objects(file: str) -> list[Json]:
     """The objects in a file, those of Lists one by one; `-` reads stdin. Raises ConfigError."""
-    import yaml  # Not before there is a file to read.
+    from hardpoint.machinery import yamltext  # Not before there is a file to read.
 
     try:
         text = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
-        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+        documents = yamltext.parse_all(text)
     except OSError as cause:
         raise ConfigError(f"{file} cannot be read: {cause.strerror}") from cause
-    except (yaml.YAMLError, ValueError) as wrong:
-        raise ConfigError(f"{file} is no YAML: {' '.join(str(wrong).split())}") from wrong
+    except yamltext.BadYaml as wrong:
+        raise ConfigError(f"{file} is no YAML we read: {wrong}") from wrong
     return [_checked(each, file) for document in documents for each in _flat(document)]
 
 
@@ -56,14 +56,23 @@ def _check_definition(definition: Json, what: str) -> None:
 def _flat(document: Any) -> Iterator[Any]:
     if document is None:
         return
-    if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and "items" in document:
+    if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and _is_listing(document):
         yield from document["items"] or ()
     else:
         yield document
 
 
+def _is_listing(document: Json) -> bool:
+    return "items" in document and isinstance(document["items"], list | None)
+
+
 def _checked(obj: Any, file: str) -> Json:
     is_object = isinstance(obj, dict) and all(isinstance(obj.get(name), str) for name in ("apiVersion", "kind"))
-    if not is_object or not isinstance((obj.get("metadata") or {}).get("name"), str):
+    if not is_object or not isinstance(_metadata(obj).get("name"), str):
         raise ConfigError(f"{file}: every document must be an object with apiVersion, kind and metadata.name")
     return obj  # type: ignore[no-any-return]  # a dict, as was just seen
+
+
+def _metadata(obj: Json) -> Json:
+    metadata = obj.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}

@@ -38,7 +38,7 @@ def plural_of(kind: str) -> str:
 def pascal(name: str) -> str:
     """A class name for a JSON field."""
     word = "".join(part[:1].upper() + part[1:] for part in snake(name).split("_"))
-    return word if word.isidentifier() else f"Field{word}"
+    return word if word.isidentifier() and not keyword.iskeyword(word) else f"Field{word}"
 
 
 def singular_of(name: str) -> str:

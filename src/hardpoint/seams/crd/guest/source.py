@@ -7,6 +7,7 @@ and keywords that say what goes without saying.
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -34,6 +35,9 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "pydantic": ("BaseModel", "ConfigDict", "Field"),
 }
 """What the source may need, by where it is, as formatters sort it."""
+IMPORTED = frozenset(name for imported in MODULES.values() for name in imported)
+SUBDOMAIN = re.compile(r"[a-z0-9][-a-z0-9]*(\.[a-z0-9][-a-z0-9]*)*")
+LABEL = re.compile(r"[a-z][-a-z0-9]*")
 STANDARD = ("datetime", "ipaddress", "typing", "uuid")
 CONVERSION_HINT = "\n\n\n# A webhook converts between the versions: write functions with @app.conversion.\n"
 NAMES = {
@@ -50,11 +54,19 @@ def source(definition: Json, app: str) -> str:
     """The file that declares what `definition` defines, with an App of that name. Raises ConfigError."""
     if definition.get("kind") != "CustomResourceDefinition" or not definition.get("spec", {}).get("versions"):
         raise ConfigError("this is no CustomResourceDefinition with versions")
+    try:
+        _check_names(definition["spec"])
+        return _source(definition, app)
+    except KeyError as missing:
+        raise ConfigError(f"the definition lacks a field that every one has: {missing}") from missing
+
+
+def _source(definition: Json, app: str) -> str:
     spec = definition["spec"]
     kind = spec["names"]["kind"]
     versions = sorted(spec["versions"], key=lambda version: not version.get("storage"))
-    names = [kind, *(kind + _pascal_version(version["name"]) for version in versions[1:])]
-    types = Types({"Spec", "Status", *names, *(name for imported in MODULES.values() for name in imported)})
+    names = [_class_name(kind, version["name"] if number else "") for number, version in enumerate(versions)]
+    types = Types({"Spec", "Status", *names, *IMPORTED})
     classes = [_Class(types, definition, version, name).text() for version, name in zip(versions, names, strict=True)]
     models = [_model(model) for model in types.models.values()]
     body = "\n\n\n".join([*models, *classes])
@@ -63,9 +75,19 @@ def source(definition: Json, app: str) -> str:
     return "\n\n".join(head) + f"\n\n\n{body}{hint}"
 
 
-def _pascal_version(version: str) -> str:
-    """`V1Beta1`."""
-    return re.sub(r"[a-z]+", lambda word: word[0].capitalize(), version)
+def _check_names(spec: Json) -> None:
+    """These become words of the source, not only texts in it. Raises ConfigError for what no API server would take."""
+    named = [("spec.group", SUBDOMAIN, spec["group"]), ("spec.names.kind", LABEL, spec["names"]["kind"].lower())]
+    named += [(f"spec.versions[{n}].name", LABEL, version["name"]) for n, version in enumerate(spec["versions"])]
+    for field, allowed, name in named:
+        if not allowed.fullmatch(name):
+            raise ConfigError(f"{field}: {name!r} is no name that a CustomResourceDefinition may have here")
+
+
+def _class_name(kind: str, version: str) -> str:
+    """`CronTabV1Beta1`. A kind may be called as nothing in Python, or as something else already, is."""
+    name = kind.replace("-", "") + re.sub(r"[a-z]+", lambda word: word[0].capitalize(), version).replace("-", "")
+    return f"{name}Kind" if keyword.iskeyword(name) or name in IMPORTED else name
 
 
 class _Class:

@@ -214,7 +214,8 @@ def _docstring(left: Json) -> str:
     doc = left.get("description", "")
     lines = doc.splitlines()
     is_plain = inspect.cleandoc(doc) == doc and all(line == line.rstrip() for line in lines)
-    if not is_plain or any(sign in doc for sign in ('"""', "\\", "\t", "\r")) or doc.endswith('"') or not doc.isascii():
+    is_legible = doc.isascii() and doc.replace("\n", "").isprintable()
+    if not is_plain or not is_legible or '"""' in doc or "\\" in doc or doc.endswith('"'):
         return ""
     left.pop("description", None)
     return str(doc)
