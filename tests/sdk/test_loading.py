@@ -59,6 +59,15 @@ def test_a_file_finds_its_neighbours_and_both_are_known(tmp_path: Path) -> None:
     assert load(str(tmp_path / "users.py")).app.name == "two-words"
 
 
+def test_packages_installed_beside_a_file_are_not_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = tmp_path / "venv" / "lib" / "site-packages"
+    installed.mkdir(parents=True)
+    written(installed, "WORD = 'one'", "neighbour.py")
+    monkeypatch.syspath_prepend(installed)
+    loaded = load(written(tmp_path, "from neighbour import WORD\nfrom hardpoint import App\napp = App(WORD)\n"))
+    assert loaded.files == (tmp_path / "users.py",)
+
+
 def test_the_app_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path, "", "package_of_test/__init__.py")
     written(tmp_path, APP, "package_of_test/apps.py")

@@ -45,7 +45,7 @@ def load(target: str) -> Loaded:
     app = _app(module, where, name)
     folder = Path(module.__file__ or ".").resolve().parent
     own = {name: file for name in set(sys.modules) - before if (file := _file(sys.modules[name])) is not None}
-    near = {name: file for name, file in own.items() if file.is_relative_to(folder)}
+    near = {name: file for name, file in own.items() if file.is_relative_to(folder) and not _is_installed(file)}
     files = {Path(module.__file__ or where).resolve(), *near.values()}
     return Loaded(app, tuple(sorted(files)), tuple(near))
 
@@ -116,6 +116,11 @@ def _line(raised: Exception, file: Path) -> str:
     frames = traceback.extract_tb(raised.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).name == file.name]
     return f"{own[-1].filename}:{own[-1].lineno}" if own else str(file)
+
+
+def _is_installed(file: Path) -> bool:
+    """Whether it came with a package: a virtual environment is often in the author's own folder."""
+    return "site-packages" in file.parts or file.is_relative_to(Path(sys.prefix).resolve())
 
 
 def _file(module: ModuleType | None) -> Path | None:
