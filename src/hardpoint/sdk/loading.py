@@ -45,7 +45,7 @@ def load(target: str) -> Loaded:
     app = _app(module, where, name)
     folder = Path(module.__file__ or ".").resolve().parent
     own = {name: file for name in set(sys.modules) - before if (file := _file(sys.modules[name])) is not None}
-    near = {name: file for name, file in own.items() if file.is_relative_to(folder) and not _is_installed(file)}
+    near = {name: file for name, file in own.items() if file.is_relative_to(folder) and not _is_installed(name, file)}
     files = {Path(module.__file__ or where).resolve(), *near.values()}
     return Loaded(app, tuple(sorted(files)), tuple(near))
 
@@ -118,9 +118,10 @@ def _line(raised: Exception, file: Path) -> str:
     return f"{own[-1].filename}:{own[-1].lineno}" if own else str(file)
 
 
-def _is_installed(file: Path) -> bool:
-    """Whether it came with a package: a virtual environment is often in the author's own folder."""
-    return "site-packages" in file.parts or file.is_relative_to(Path(sys.prefix).resolve())
+def _is_installed(name: str, file: Path) -> bool:
+    """Whether it is there without the author: environments, and clones of this package, are often below their files."""
+    is_ours = name.partition(".")[0] == __name__.partition(".")[0]
+    return is_ours or "site-packages" in file.parts or file.is_relative_to(Path(sys.prefix).resolve())
 
 
 def _file(module: ModuleType | None) -> Path | None:
