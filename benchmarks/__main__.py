@@ -14,15 +14,18 @@ from typing import Any
 import click
 import orjson
 
+from benchmarks import controllers as operators
 from benchmarks import growth, machine, page, report, scenarios, starting
 from benchmarks.generator import Generator
+from benchmarks.operators.table import tables
 from benchmarks.ours import Ours, OursWithControllers, compile_sources
 from benchmarks.real import Real, missing
 from benchmarks.server import Server
 
 PARTIAL = Path(__file__).parent / "out" / "partial.json"
 STARTING = "starting"
-CHOICES = (STARTING, *scenarios.SCENARIOS)
+CONTROLLERS = "controllers"
+CHOICES = (STARTING, *scenarios.SCENARIOS, CONTROLLERS)
 
 Makers = Sequence[Callable[[Path], Server]]
 Measured = defaultdict[str, defaultdict[str, list[float]]]
@@ -33,7 +36,9 @@ Measured = defaultdict[str, defaultdict[str, list[float]]]
 @click.option("--seconds", default=3.0, show_default=True, help="How long a round of reads or creates lasts.")
 @click.option("--only", multiple=True, type=click.Choice(CHOICES), help="Measure this scenario; may be repeated.")
 @click.option("--ours-only", is_flag=True, help="Do not measure kube-apiserver and etcd.")
-@click.option("--full", is_flag=True, help="Also measure how cost grows up to 1,000,000 objects; takes minutes.")
+@click.option(
+    "--full", is_flag=True, help="Also how cost grows up to 1,000,000 objects, and larger operators; takes long."
+)
 @click.option("--controllers", is_flag=True, help="Let what --full measures run the controllers too.")
 @click.option("--growth-max", default=max(growth.SIZES), show_default=True, help="Where --full stops.")
 @click.option("--output", type=click.Path(path_type=Path), default=None, show_default="benchmarks/latest.json")
@@ -68,12 +73,20 @@ def main(
         measured = _rounds(makers, load, here, rounds, seconds, only or CHOICES)
         rows = report.summary(measured)
         answer |= {"summary": rows, "rounds": measured}
-        print("\n" + report.table(rows))
-        if full:
+        if rows:
+            print("\n" + report.table(rows))
+        if not only or CONTROLLERS in only:
+            answer[CONTROLLERS] = operators.measure(here / CONTROLLERS, is_full=full)
+            print("\n" + tables(answer[CONTROLLERS]))
+        if full and set(only) != {CONTROLLERS}:
             sizes = [size for size in growth.SIZES if size <= growth_max]
             grown = (OursWithControllers if controllers else Ours)(here / "growth")
             answer["growth"] = growth.measure(grown, load, seconds, sizes)
             print("\n" + report.curve(answer["growth"]))
+    if output is None and full and set(only) == {CONTROLLERS}:
+        # They are measured by themselves, so they take their place among the others' figures.
+        answer = orjson.loads(page.LATEST.read_bytes()) | {CONTROLLERS: answer[CONTROLLERS]}
+        output = page.LATEST
     _write(answer, output, is_whole=not only and not ours_only)
 
 

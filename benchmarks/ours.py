@@ -25,6 +25,7 @@ class Ours(Server):
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
         self.data_dir = directory / "data"
+        self.kubeconfig = directory / "kubeconfig"
         pki = self.data_dir / "pki"
         self.endpoint = Endpoint("127.0.0.1", free_port(), pki / "server-ca.crt", pki / "admin.crt", pki / "admin.key")
 
@@ -38,7 +39,7 @@ class Ours(Server):
     def _commands(self) -> list[tuple[str, list[str]]]:
         command = [str(Path(sys.executable).with_name("hardpoint")), "up", "--components", self.components]
         command += ["--port", str(self.endpoint.port)]
-        files = ["--data-dir", str(self.data_dir), "--kubeconfig", str(self.directory / "kubeconfig")]
+        files = ["--data-dir", str(self.data_dir), "--kubeconfig", str(self.kubeconfig)]
         return [("hardpoint", command + files)]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from benchmarks import report
+from benchmarks.operators.table import tables
 
 Json = dict[str, Any]
 
@@ -26,6 +27,9 @@ def update(measured: Json, page: Path = PAGE) -> None:
     text = _replaced(text, "table", report.table(measured["summary"]))
     if growth := measured.get("growth"):
         text = _replaced(text, "growth", report.curve({int(size): figures for size, figures in growth.items()}))
+    operators = measured.get("controllers")
+    if operators and operators["is_full"]:
+        text = _replaced(text, "controllers", tables(operators))
     page.write_text(text)
 
 

@@ -96,11 +96,11 @@ class Server(ABC):
 
     def resident_mb(self) -> float:
         """Memory that is in use now, of all processes together."""
-        return sum(_status_kib(process.pid, "VmRSS") for process in self._processes) / 1024
+        return sum(resident_mb(process.pid) for process in self._processes)
 
     def processor_seconds(self) -> float:
         """Processor time used so far, by all processes together."""
-        return sum(_processor_seconds(process.pid) for process in self._processes)
+        return sum(processor_seconds(process.pid) for process in self._processes)
 
     def _wait_until_ready(self, deadline: float) -> None:
         while not self._is_ready():
@@ -141,11 +141,13 @@ def free_port() -> int:
         return port
 
 
-def _status_kib(pid: int, name: str) -> int:
+def resident_mb(pid: int) -> float:
+    """Memory of a process that is in use now."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
 
 
-def _processor_seconds(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
+    """Processor time that a process has used so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
