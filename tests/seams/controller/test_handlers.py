@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import orjson
 import pytest
 
 from hardpoint import App
 from hardpoint.controller import Changed, Context, Permanent, PlainContext, Requeue
+from hardpoint.runtime.objectwriting import ObjectWriter
+from hardpoint.seams.controller.guest.handlers.guest import HandlersGuest
+from hardpoint.seams.controller.guest.handlers.memory import Memory
+from hardpoint.seams.controller.guest.handlers.progress import Progress
+from hardpoint.seams.controller.guest.handlers.remembering import Remembering
 from tests.seams.controller.world import Widget, World, config_map, widget
 
 Json = dict[str, Any]
@@ -490,6 +496,43 @@ async def test_handlers_of_one_object_never_meet(world: World, app: App) -> None
         await patch(world, {"spec": {"size": 2}})
         await world.until(all_were_called)
     assert met == []
+
+
+async def test_an_object_that_the_class_cannot_read_is_handled_once_it_can(
+    world: World, app: App, story: Story
+) -> None:
+    @app.on_create(Widget, when=lambda seen: seen.size > 0)
+    async def created(seen: Widget, ctx: Context) -> None:
+        story.tell("created", seen.size)
+
+    async with world.controlled(*app.controllers.values()):
+        await world.create(widget(size="large"))
+
+        async def is_told() -> bool:
+            return bool(world.recorded.events)
+
+        await world.until(is_told)
+        await world.client.patch(WIDGET, "a", {"status": {"x": 1}}, namespace="default", subresource="status")
+        await patch(world, {"spec": {"size": 3}})
+        await story.until(("created", 3))
+    words = f"{created.__qualname__}: cannot be read as a Widget: spec.size must be a number"
+    assert world.recorded.events == [("a", "Warning", "CreateFailed", words)]
+
+
+async def test_what_was_not_written_counts_only_for_as_long_as_nobody_else_wrote(app: App) -> None:
+    async def updated(seen: Widget, ctx: Context) -> None: ...
+
+    app.on_update(Widget)(updated)
+    (guest,) = app.controllers.values()
+    assert isinstance(guest, HandlersGuest)
+    remembering = Remembering(guest, cast("ObjectWriter", None))
+    ours, theirs = Progress("u", done=frozenset({"ours"})), Progress("u", is_created=True)
+    memory = Memory("u", "", datetime.now(UTC), unwritten=(ours, "before"))
+    seen = widget(annotations={ANNOTATION: "before"})
+    assert remembering.read(seen, memory) == ours
+    seen["metadata"]["annotations"][ANNOTATION] = theirs.written()
+    assert remembering.read(seen, memory) == theirs
+    assert memory.unwritten is None
 
 
 async def test_what_is_too_large_is_told_without_what_it_was(world: World, app: App, story: Story) -> None:

@@ -32,6 +32,10 @@ class Late(HardpointError):
     """A function took longer than it was allowed to."""
 
 
+class Unreadable(Permanent):
+    """The object is not what its class can show: no function was called with it."""
+
+
 class Calls:
     """Calls functions with objects."""
 
@@ -46,14 +50,13 @@ class Calls:
         """Call the function, with what is `given` between the object and the context, and write the status.
 
         The object is shown as `resource` has it. The status is written after a failure too: it may say what is wrong.
-        Returns in how many seconds to call again, if at all. Raises what the function does, Permanent for an object
-        that its class cannot read, and Late.
+        Returns in how many seconds to call again, if at all. Raises what the function does, Unreadable, and Late.
         """
         context = Context(self._equipment, Key.of(seen), seen, self._now())
         try:
             shown = resource.model.from_json(copied(seen))
         except ValueError as wrong:
-            raise Permanent(f"cannot be read as a {resource.kind}: {wrong}") from wrong
+            raise Unreadable(f"cannot be read as a {resource.kind}: {wrong}") from wrong
         raised: Exception | None = None
         answer: Any = None
         try:

@@ -12,7 +12,7 @@ from hardpoint.runtime.changes import Key
 from hardpoint.runtime.environment import Recorder
 from hardpoint.runtime.workqueue import LookAgain
 from hardpoint.seams.controller.contract import Permanent
-from hardpoint.seams.controller.guest.calling import Calls, in_words, is_conflict
+from hardpoint.seams.controller.guest.calling import Calls, Unreadable, in_words, is_conflict
 from hardpoint.seams.controller.guest.handlers.handler import Handler
 from hardpoint.seams.controller.guest.handlers.memory import NEVER, Look, Postponed
 from hardpoint.seams.controller.guest.handlers.progress import Progress
@@ -51,7 +51,9 @@ class Attempts:
             seconds = await handler.call(self._calls, look.seen, *given)
         except Permanent as refused:
             self.tell(handler, look.key, look.seen, refused)
-            return self._give_up(look, handler, subject)
+            self._give_up(look, handler, subject)
+            # What could not be shown to the handler was not handled: it is called once it can be.
+            return "later" if isinstance(refused, Unreadable) else "given up"
         except Exception as failure:  # noqa: BLE001 Whatever a stranger's function raises concerns no other handler.
             if is_conflict(failure):
                 raise LookAgain(str(failure)) from None
@@ -74,7 +76,8 @@ class Attempts:
         if handler.retries is not None and failures >= handler.retries:
             words = f"failed {failures} times, the last time with {in_words(failure)}"
             self.tell(handler, look.key, look.seen, Exhausted(words).with_traceback(failure.__traceback__))
-            return self._give_up(look, handler, subject)
+            self._give_up(look, handler, subject)
+            return "given up"
         self.tell(handler, look.key, look.seen, failure)
         look.fail(failure)
         look.postpone(handler.id, subject, handler.waits.after(failures - 1), failures)
@@ -90,6 +93,5 @@ class Attempts:
         postponed = look.memory.postponed.get(handler.id)
         return postponed.failures if postponed is not None and postponed.subject == subject else 0
 
-    def _give_up(self, look: Look, handler: Handler, subject: str) -> Outcome:
+    def _give_up(self, look: Look, handler: Handler, subject: str) -> None:
         look.memory.postponed[handler.id] = Postponed(0, subject, NEVER)
-        return "given up"

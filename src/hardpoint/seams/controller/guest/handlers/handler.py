@@ -147,7 +147,11 @@ class Handler:
         if self.when is None:
             return True
         try:
-            return bool(self.when(self.resource.model.from_json(copied(body))))
+            shown = self.resource.model.from_json(copied(body))
+        except ValueError:
+            return True  # Whoever is called next says what is wrong with it.
+        try:
+            return bool(self.when(shown))
         except Exception:  # It is the author's; a call too many does less harm than one too few.
             log.exception("when= failed", extra={"handler": self.id})
             return True

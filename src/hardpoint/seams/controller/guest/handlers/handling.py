@@ -125,11 +125,10 @@ class Handling:
         wanted = _undone(self._guest.of("create"), look)
         left = len(wanted)
         for handler in wanted:
-            if await self._attempts(look, handler) == "later":
-                continue
-            left -= 1
-            done = look.progress.with_done(handler.id)
-            await self._remembering.write(look, done if left else done.with_created())
+            if await self._attempts(look, handler) != "later":
+                left -= 1
+                done = look.progress.with_done(handler.id)
+                await self._remembering.write(look, done if left else done.with_created())
             look.refresh(self._primary)
         if not wanted:
             await self._remembering.write(look, look.progress.with_created())
@@ -151,7 +150,7 @@ class Handling:
             given = (self._remembering.change(look, handler),) if handler.takes_change else ()
             if await self._attempts(look, handler, *given, subject=now) != "later":
                 await self._remembering.write(look, self._remembering.handled(look.progress, look, handler))
-                look.refresh(self._primary)
+            look.refresh(self._primary)
         if look.progress is not look.written:
             await self._remembering.write(look, look.progress)
 
@@ -162,12 +161,12 @@ class Handling:
             now, at = self._now(), rings.get(handler.id, _PAST)
             if handler.idle_seconds:
                 at = max(at, changed_at + timedelta(seconds=handler.idle_seconds))
-            if at > now:
-                look.wait_until(at)
-            elif await self._attempts(look, handler) == "done":
-                rings[handler.id] = now + timedelta(seconds=handler.every_seconds)
-                look.wait_until(rings[handler.id])
+            if at <= now:
+                if await self._attempts(look, handler) != "done":
+                    continue
+                at = rings[handler.id] = now + timedelta(seconds=handler.every_seconds)
                 look.refresh(self._primary)
+            look.wait_until(at)
 
     async def _end(self, look: Look) -> None:
         """The object is deleted, and stays until its daemons have ended and the handlers of that are done with it."""
@@ -181,13 +180,12 @@ class Handling:
         wanted = _undone(self._guest.of("delete"), look)
         left = len(wanted)
         for handler in wanted:
-            if await self._attempts(look, handler) != "done":
-                continue
-            left -= 1
-            look.progress = look.memory.unwritten = look.progress.with_done(handler.id)
-            if left:
-                await self._remembering.write(look, look.progress)
-                look.refresh(self._primary)
+            if await self._attempts(look, handler) == "done":
+                left -= 1
+                self._remembering.keep(look, look.progress.with_done(handler.id))
+                if left:
+                    await self._remembering.write(look, look.progress)
+            look.refresh(self._primary)
         if not left:
             await drop_finalizer(self._writer, look.seen, finalizer)
             look.memory.is_released = True

@@ -45,8 +45,8 @@ class Memory:
     postponed: dict[str, Postponed] = field(default_factory=dict)
     rings: dict[str, datetime] = field(default_factory=dict)
     """When each timer is due."""
-    unwritten: Progress | None = None
-    """What could not be written yet, or is not to be in a dry run."""
+    unwritten: tuple[Progress, str | None] | None = None
+    """What is not written yet, or is not to be in a dry run, and the annotation that it follows on."""
     is_released: bool = False
     """Whether it was deleted and let go, though the cache may not have heard of that yet."""
 

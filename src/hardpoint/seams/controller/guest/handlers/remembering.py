@@ -37,9 +37,11 @@ class Remembering:
 
     def read(self, seen: Json, memory: Memory) -> Progress | None:
         """What is remembered of the object; None if no handler was ever done with anything about it."""
-        if memory.unwritten is not None:
-            return memory.unwritten
-        text = (seen["metadata"].get("annotations") or {}).get(self._annotation)
+        text = self._text(seen)
+        if memory.unwritten is not None and memory.unwritten[1] == text:
+            return memory.unwritten[0]
+        # It was written after all, or another process went on from what this one did not come to write.
+        memory.unwritten = None
         known = progresses.read(text, memory.uid) if text is not None else None
         return None if known is None else known.limited_to(frozenset(handler.id for handler in self._updating))
 
@@ -64,10 +66,15 @@ class Remembering:
         is_known = then in values or then == _NOTHING
         return Changed(handler.field, _copy(values.get(then)), _copy(new), is_old_known=is_known)
 
+    def keep(self, look: Look, progress: Progress) -> None:
+        """Keep it in mind."""
+        look.progress = progress
+        look.memory.unwritten = progress, self._text(look.seen)
+
     async def write(self, look: Look, progress: Progress) -> None:
         """Write it down. Raises ApiError; then it is written with the next look."""
-        text = progress.written()
-        look.progress = look.written = look.memory.unwritten = progress
+        self.keep(look, progress)
+        look.written, text = progress, progress.written()
         written = await change_metadata(self._writer, look.seen, lambda _: {"annotations": {self._annotation: text}})
         if not self._writer.dry_run:
             look.memory.unwritten = None
@@ -76,7 +83,11 @@ class Remembering:
     async def write_what_is_left(self, look: Look) -> None:
         """Write what could not be written in an earlier look; in a dry run nothing ever is."""
         if look.memory.unwritten is not None and not self._writer.dry_run:
-            await self.write(look, look.memory.unwritten)
+            await self.write(look, look.progress)
+
+    def _text(self, seen: Json) -> str | None:
+        text: str | None = (seen["metadata"].get("annotations") or {}).get(self._annotation)
+        return text
 
 
 def _copy(value: Any) -> Any:
