@@ -56,7 +56,8 @@ def running(kind: Kind, directory: Path, kubeconfig: Path, *, writes: bool) -> I
     """An operator, from the start of its process until the block is left. Its log is in the directory."""
     tally = Tally.create(directory / "tally")
     told = {PATH: str(directory / "tally"), "BENCH_WRITES": str(int(writes))}
-    found = {"KUBECONFIG": str(kubeconfig), "PYTHONPATH": str(_ROOT)}
+    sources = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+    found = {"KUBECONFIG": str(kubeconfig), "PYTHONPATH": sources}
     environment = {**os.environ, **kind.environment, **told, **found}
     with (directory / "operator.log").open("ab") as log:
         process = subprocess.Popen(
