@@ -92,7 +92,7 @@ async def settled(world: World, app: App) -> None:
     async with world.controlled(*app.controllers.values()) as reconcilers:
         for reconciler in reconcilers:
             await reconciler.wait_until_synced()
-            await asyncio.sleep(0)
+            reconciler.add_all()
             await reconciler.queue.wait_until_idle()
 
 

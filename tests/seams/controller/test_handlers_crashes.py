@@ -14,7 +14,7 @@ from hardpoint.machinery.errors import forbidden
 from hardpoint.machinery.messages import Request
 from tests.seams.controller import world as worlds
 from tests.seams.controller.test_crashes import REQUESTS_MAX, Crash
-from tests.seams.controller.test_handlers import WIDGET, patch
+from tests.seams.controller.test_handlers import WIDGET, is_created, patch
 from tests.seams.controller.world import Widget, World, widget
 
 Json = dict[str, Any]
@@ -129,6 +129,21 @@ class Refusal:
             self.left -= 1
             if self.left == 0:
                 raise forbidden("widgets.example.com", "a", "not this time")
+
+
+async def test_what_was_done_is_written_though_nothing_else_is_to_be_done() -> None:
+    async with worlds.world(worlds.definition("Widget")) as world:
+        app, calls = App("test"), []
+
+        @app.on_create(Widget)
+        async def created(seen: Widget, ctx: Context) -> None:
+            calls.append(seen.name)
+
+        Refusal(world, 1)
+        async with world.controlled(*app.controllers.values()):
+            await world.create(widget())
+            await world.until(is_created(world))
+        assert calls == ["a"]
 
 
 async def test_a_write_that_is_refused_is_made_later_and_nothing_is_repeated() -> None:

@@ -158,7 +158,11 @@ async def test_one_that_does_not_end_keeps_its_object(
     assert "daemon does not end" in caplog.text
 
 
-async def test_one_that_fails_while_it_is_ended_is_over(world: World, app: App, story: Story) -> None:
+async def test_one_that_fails_while_it_is_ended_is_over(
+    world: World, app: App, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler, "BACKOFF_SECONDS", 1000.0)
+
     @app.daemon(Widget)
     async def clumsy(seen: Widget, ctx: Context) -> None:
         story.tell("began")

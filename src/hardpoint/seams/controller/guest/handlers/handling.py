@@ -171,7 +171,7 @@ class Handling:
     async def _end(self, look: Look) -> None:
         """The object is deleted, and stays until its daemons have ended and the handlers of that are done with it."""
         finalizer = self._guest.finalizer
-        if look.memory.is_released or not has_finalizer(look.seen, finalizer):
+        if not has_finalizer(look.seen, finalizer):
             self._daemons.leave(look.key)
             return
         if not await self._daemons.stop(look.key):
@@ -188,7 +188,6 @@ class Handling:
             look.refresh(self._primary)
         if not left:
             await drop_finalizer(self._writer, look.seen, finalizer)
-            look.memory.is_released = True
 
 
 def _concerned(handlers: Sequence[Handler], look: Look) -> list[Handler]:

@@ -47,8 +47,6 @@ class Memory:
     """When each timer is due."""
     unwritten: tuple[Progress, str | None] | None = None
     """What is not written yet, or is not to be in a dry run, and the annotation that it follows on."""
-    is_released: bool = False
-    """Whether it was deleted and let go, though the cache may not have heard of that yet."""
 
 
 class Look:
