@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from time import monotonic, monotonic_ns
+from typing import Any
 
 from benchmarks.operators.widgets import NAMESPACE, WIDGETS, name_of
 from hardpoint.client.client import Client
 
 AT_ONCE = 16
+
+Change = Callable[[int], Coroutine[Any, Any, None]]
+"""Changes the object of a number."""
 
 
 class Outcomes:
@@ -44,26 +48,30 @@ class Outcomes:
         return len(self.delays_ms)
 
 
-async def change(client: Client, number: int, revision: int) -> None:
-    """One user's change of one object."""
-    patch = {"spec": {"revision": revision, "sent": monotonic_ns()}}
-    await client.patch(WIDGETS, name_of(number), patch, namespace=NAMESPACE, field_manager="user")
+def asking(client: Client, revision: int) -> Change:
+    """Changes as users make them."""
+
+    async def change(number: int) -> None:
+        patch = {"spec": {"revision": revision, "sent": monotonic_ns()}}
+        await client.patch(WIDGETS, name_of(number), patch, namespace=NAMESPACE, field_manager="user")
+
+    return change
 
 
-async def change_fast(client: Client, numbers: Iterable[int], revision: int) -> None:
-    """Change objects as fast as the server takes it."""
+async def at_once(change: Change, numbers: Iterable[int], *, workers: int = AT_ONCE) -> None:
+    """Change objects as fast as it goes, a few at a time."""
     waiting = iter(numbers)
 
     async def work() -> None:
         for number in waiting:
-            await change(client, number, revision)
+            await change(number)
 
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(AT_ONCE):
+        for _ in range(workers):
             tasks.create_task(work())
 
 
-async def change_paced(client: Client, numbers: Iterable[int], revision: int, per_second: float) -> None:
+async def paced(change: Change, numbers: Iterable[int], per_second: float) -> None:
     """Change objects at a pace, whether or not the changes before are through."""
     began = monotonic()
     async with asyncio.TaskGroup() as tasks:
@@ -71,4 +79,4 @@ async def change_paced(client: Client, numbers: Iterable[int], revision: int, pe
             early_seconds = began + done / per_second - monotonic()
             if early_seconds > 0:
                 await asyncio.sleep(early_seconds)
-            tasks.create_task(change(client, number, revision))
+            tasks.create_task(change(number))

@@ -33,11 +33,16 @@ KOPF = Kind("kopf", _KOPF)
 KOPF_EVENTS = Kind("kopf, events", _KOPF, {"BENCH_KOPF": "events"})
 
 
+class OperatorEnded(Exception):
+    """An operator ended before it was to; the end of its log says why."""
+
+
 class Operator:
     """One that runs."""
 
-    def __init__(self, process: subprocess.Popen[bytes], tally: Tally) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], log: Path, tally: Tally) -> None:
         self._process = process
+        self._log = log
         self.tally = tally
 
     def resident_mb(self) -> float:
@@ -47,8 +52,11 @@ class Operator:
         return processor_seconds(self._process.pid)
 
     def check_alive(self) -> None:
+        """Raises OperatorEnded."""
         status = self._process.poll()
-        assert status is None, f"the operator ended with status {status}"
+        if status is not None:
+            said = self._log.read_bytes()[-2000:].decode(errors="replace")
+            raise OperatorEnded(f"the operator ended with status {status}:\n{said}")
 
 
 @contextmanager
@@ -59,12 +67,13 @@ def running(kind: Kind, directory: Path, kubeconfig: Path, *, writes: bool) -> I
     sources = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     found = {"KUBECONFIG": str(kubeconfig), "PYTHONPATH": sources}
     environment = {**os.environ, **kind.environment, **told, **found}
-    with (directory / "operator.log").open("ab") as log:
+    path = directory / "operator.log"
+    with path.open("ab") as log:
         process = subprocess.Popen(
             kind.command, env=environment, cwd=_ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     try:
-        yield Operator(process, tally)
+        yield Operator(process, path, tally)
     finally:
         process.terminate()
         try:

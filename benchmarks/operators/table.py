@@ -27,6 +27,16 @@ class Line:
     ratio_goal: float = 0.0
 
 
+def _paced(pace: int) -> tuple[Line, ...]:
+    return (
+        Line(f"at_{pace}_reached_per_second", f"at {pace:,} changes a second: sent", "/s", more_is_better=True),
+        Line(f"at_{pace}_called_p50_ms", "... until the function is called, middle", "ms"),
+        Line(f"at_{pace}_called_p99_ms", "... 99th percentile", "ms"),
+        Line(f"at_{pace}_settled_p50_ms", "... until a watcher sees the status, middle", "ms"),
+        Line(f"at_{pace}_settled_p99_ms", "... 99th percentile", "ms"),
+    )
+
+
 LINES = (
     Line("first_s", "start of the process until all are dealt with", "s", ratio_goal=10),
     Line("first_cpu_s", "... processor time of the operator", "s"),
@@ -37,15 +47,13 @@ LINES = (
     Line("changes_per_second", "changes, as fast as the server takes them", "/s", more_is_better=True, ratio_goal=10),
     Line("change_cpu_us", "... processor time of the operator each", "µs"),
     Line("change_server_cpu_us", "... processor time of the API server each", "µs"),
-    Line("at_50_called_p50_ms", "at 50 changes a second: until the function is called, middle", "ms"),
-    Line("at_50_called_p99_ms", "... 99th percentile", "ms"),
-    Line("at_50_settled_p50_ms", "... until a watcher sees the status, middle", "ms"),
-    Line("at_50_settled_p99_ms", "... 99th percentile", "ms"),
-    Line("at_1000_reached_per_second", "at 1,000 changes a second: reached", "/s", more_is_better=True),
-    Line("at_1000_called_p50_ms", "... until the function is called, middle", "ms"),
-    Line("at_1000_called_p99_ms", "... 99th percentile (goal: 20 ms)", "ms"),
-    Line("at_1000_settled_p50_ms", "... until a watcher sees the status, middle", "ms"),
-    Line("at_1000_settled_p99_ms", "... 99th percentile", "ms"),
+    Line("fed_per_second", "changes put into the store from behind", "/s", more_is_better=True, ratio_goal=10),
+    Line("fed_cpu_us", "... processor time of the operator each", "µs"),
+    Line("fed_1000_p50_ms", "... at 1,000 a second: until the function is called, middle", "ms"),
+    Line("fed_1000_p99_ms", "... 99th percentile (goal: 20 ms)", "ms"),
+    *_paced(50),
+    *_paced(200),
+    *_paced(1000),
 )
 
 

@@ -47,7 +47,7 @@ class Trial:
 
     async def measure(self) -> Figures:
         """All figures, in the order they are taken."""
-        light_mb = await self._prepare()
+        light_mb = await prepare(self._server, self._kind, self._size, self._directory, writes=self._writes)
         with self._server.running():
             async with self._client() as client, self._watching(client):
                 with self._operator() as operator:
@@ -57,18 +57,6 @@ class Trial:
                     for pace in self._paces:
                         figures |= await self._paced(operator, client, pace)
         return figures
-
-    async def _prepare(self) -> float:
-        """Bring all the objects. Returns what the operator weighs with one of them, in MB."""
-        with self._server.running():
-            async with self._client() as client:
-                model = await widgets.define(client)
-            with self._operator() as operator:
-                await _wait(operator, lambda: operator.tally.count)
-                await asyncio.sleep(SETTLE_SECONDS)
-                light_mb = operator.resident_mb()
-        await widgets.fill(self._server, model, self._size.objects)
-        return light_mb
 
     async def _first(self, operator: Operator) -> Figures:
         began, before = monotonic(), self._server.processor_seconds()
@@ -95,7 +83,7 @@ class Trial:
         count, done = self._size.changes, self._done(operator)
         before, before_server = operator.processor_seconds(), self._server.processor_seconds()
         began, self._revision = monotonic(), self._revision + 1
-        await load.change_fast(client, range(count), self._revision)
+        await load.at_once(load.asking(client, self._revision), range(count))
         await self._wait_until_done(operator, done + count)
         return {
             "changes_per_second": count / (monotonic() - began),
@@ -108,12 +96,12 @@ class Trial:
         count = min(int(pace * self._size.paced_seconds), self._size.objects)
         called, done = operator.tally.count, self._done(operator)
         began, self._revision = monotonic(), self._revision + 1
-        await load.change_paced(client, range(count), self._revision, pace)
+        await load.paced(load.asking(client, self._revision), range(count), pace)
         figures = {f"at_{pace}_reached_per_second": count / (monotonic() - began)}
         await self._wait_until_done(operator, done + count)
-        figures |= _percentiles(f"at_{pace}_called", operator.tally.delays_ms(called))
+        figures |= percentiles(f"at_{pace}_called", operator.tally.delays_ms(called))
         if self._writes:
-            figures |= _percentiles(f"at_{pace}_settled", self._outcomes.delays_ms[done:])
+            figures |= percentiles(f"at_{pace}_settled", self._outcomes.delays_ms[done:])
         return figures
 
     def _done(self, operator: Operator) -> int:
@@ -121,7 +109,7 @@ class Trial:
         return self._outcomes.count if self._writes else operator.tally.count
 
     async def _wait_until_done(self, operator: Operator, count: int) -> None:
-        await _wait(operator, lambda: self._done(operator) >= count)
+        await wait_until(operator, lambda: self._done(operator) >= count)
 
     def _operator(self) -> AbstractContextManager[Operator]:
         return running(self._kind, self._directory, self._server.kubeconfig, writes=self._writes)
@@ -138,13 +126,28 @@ class Trial:
         return Client.from_kubeconfig(self._server.kubeconfig)
 
 
-async def _wait(operator: Operator, is_met: Callable[[], object]) -> None:
+async def prepare(server: Ours, kind: Kind, size: Size, directory: Path, *, writes: bool) -> float:
+    """Bring all the objects. Returns what the operator weighs with one of them, in MB."""
+    with server.running():
+        async with Client.from_kubeconfig(server.kubeconfig) as client:
+            model = await widgets.define(client)
+        with running(kind, directory, server.kubeconfig, writes=writes) as operator:
+            await wait_until(operator, lambda: operator.tally.count)
+            await asyncio.sleep(SETTLE_SECONDS)
+            light_mb = operator.resident_mb()
+    await widgets.fill(server, model, size.objects)
+    return light_mb
+
+
+async def wait_until(operator: Operator, is_met: Callable[[], object]) -> None:
+    """Look now and then. Raises OperatorEnded."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not is_met():
             operator.check_alive()
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def _percentiles(name: str, delays: Sequence[float]) -> Figures:
+def percentiles(name: str, delays: Sequence[float]) -> Figures:
+    """The middle one, and the one that one in a hundred exceeds."""
     ordered = sorted(delays)
     return {f"{name}_p{part}_ms": ordered[min(len(ordered) - 1, len(ordered) * part // 100)] for part in (50, 99)}

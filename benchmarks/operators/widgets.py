@@ -55,12 +55,13 @@ async def fill(server: Ours, model: Json, count: int) -> None:
     try:
         for start in range(1, count, _BATCH):
             numbers = range(start, min(start + _BATCH, count))
-            await asyncio.gather(*(store.create(_key(number), _like(model, number)) for number in numbers))
+            await asyncio.gather(*(store.create(key_of(number), _like(model, number)) for number in numbers))
     finally:
         await store.close()
 
 
-def _key(number: int) -> str:
+def key_of(number: int) -> str:
+    """Where the store has it."""
     return f"/registry/bench.example.com/{WIDGETS.plural}/{NAMESPACE}/{name_of(number)}"
 
 
