@@ -62,8 +62,10 @@ def test_kinds_of_the_same_name_in_two_groups_are_told_apart() -> None:
     [
         pytest.param("on_create", ["Widget"], {}, "'Widget' names no resource; write it like", id="no version"),
         pytest.param("on_create", [int], {}, "is no resource; use a class with @app.resource", id="another class"),
-        pytest.param("on_create", [Widget], {"retries": 0}, "retries=0 must be more than 0", id="no tries"),
-        pytest.param("on_delete", [Widget], {"backoff_seconds": -1}, "must be more than 0", id="negative wait"),
+        pytest.param("on_create", [Widget], {"retries": 0}, "retries=0 must be a number, more than 0", id="no tries"),
+        pytest.param(
+            "on_delete", [Widget], {"backoff_seconds": -1}, "must be a number, more than 0", id="negative wait"
+        ),
         pytest.param("on_delete", [Widget], {"timeout_seconds": 0}, "timeout_seconds=0 must", id="no time"),
         pytest.param("on_create", [Widget], {"owns": ["Pod"]}, "'Pod' names no resource", id="owns"),
         pytest.param("on_create", [Widget], {"when": 3}, "when=3 must be a function of the object", id="when"),
@@ -74,9 +76,9 @@ def test_kinds_of_the_same_name_in_two_groups_are_told_apart() -> None:
         pytest.param("on_event", [Widget], {"retries": 3}, "it takes no retries=", id="events are not tried again"),
         pytest.param("on_update", [Widget], {"field": "spec..x"}, "must be a path such as 'spec.image'", id="field"),
         pytest.param("on_update", [Widget], {"field": ["spec", 3]}, "must be a path such as", id="field's steps"),
-        pytest.param("timer", [Widget], {"every": 0}, "every=0 must be more than 0", id="always"),
-        pytest.param("timer", [Widget], {"every": 1, "idle": -1}, "idle=-1 must be at least 0", id="idle"),
-        pytest.param("timer", [Widget], {"every": "1m"}, "every='1m' must be more than 0", id="a text"),
+        pytest.param("timer", [Widget], {"every": 0}, "every=0 must be a number", id="always"),
+        pytest.param("timer", [Widget], {"every": 1, "idle": -1}, "idle=-1 must be a number, at least 0", id="idle"),
+        pytest.param("timer", [Widget], {"every": "1m"}, "every='1m' must be a number", id="a text"),
     ],
 )
 def test_what_cannot_work_is_said_with_its_line(decorator: str, arguments: Any, options: Any, words: str) -> None:

@@ -2,5 +2,6 @@
 
 - `handler` is what a decorator makes of a function; `guest` is all the handlers of a resource together.
 - `essence` says what of an object counts as a change, `progress` what is remembered on it, `memory` what is not.
-- `handling` is one look at one object, over `attempts`; `daemons` runs beside the looks.
+- `handling` is what is done in one `look` at one object, over `attempts`, `remembering` and `events`; `daemons` run
+  beside the looks.
 """

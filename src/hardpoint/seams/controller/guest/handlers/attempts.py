@@ -14,7 +14,8 @@ from hardpoint.runtime.workqueue import LookAgain
 from hardpoint.seams.controller.contract import Permanent
 from hardpoint.seams.controller.guest.calling import Calls, Unreadable, in_words, is_conflict
 from hardpoint.seams.controller.guest.handlers.handler import Handler
-from hardpoint.seams.controller.guest.handlers.memory import NEVER, Look, Postponed
+from hardpoint.seams.controller.guest.handlers.look import Look
+from hardpoint.seams.controller.guest.handlers.memory import NEVER, Postponed
 from hardpoint.seams.controller.guest.handlers.progress import Progress
 
 Json = dict[str, Any]

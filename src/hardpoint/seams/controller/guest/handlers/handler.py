@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, overload
 
-from hardpoint.machinery.errors import ConfigError, HardpointError
+from hardpoint.machinery.errors import HardpointError
 from hardpoint.machinery.selectors import Selector, parse
 from hardpoint.runtime.authored import Authored
 from hardpoint.runtime.workqueue import BACKOFF_SECONDS_MAX, Waits
@@ -42,7 +41,6 @@ DECORATORS: dict[Kind, str] = {
     "daemon": "@app.daemon",
 }
 _MAY_TAKE_CHANGE = frozenset({"update", "event"})
-_STEP = re.compile(r"[^.\s]+")
 
 log = logging.getLogger(__name__)
 
@@ -190,8 +188,6 @@ def handler(
             owns=tuple(named(each) for each in options.get("owns", ())),
             reads=tuple(named(each) for each in options.get("reads", ())),
         )
-    except ConfigError:
-        raise
     except (ValueError, HardpointError) as wrong:
         raise authored.wrong(f"cannot be a handler: {wrong}") from wrong
 
@@ -216,19 +212,17 @@ def _check(kind: Kind, options: RetryOptions, every: float, idle: float) -> None
     if kind == "timer":
         positive["every"] = every
     for name, value in positive.items():
-        if value is not None and (not isinstance(value, int | float) or value <= 0):
-            raise ValueError(f"{name}={value!r} must be more than 0")
-    if idle < 0:
-        raise ValueError(f"idle={idle!r} must be at least 0")
+        if value is not None and not (isinstance(value, int | float) and value > 0):
+            raise ValueError(f"{name}={value!r} must be a number, more than 0")
+    if not (isinstance(idle, int | float) and idle >= 0):
+        raise ValueError(f"idle={idle!r} must be a number, at least 0")
     if options.get("when") is not None and not callable(options["when"]):
         raise ValueError(f"when={options['when']!r} must be a function of the object")
 
 
 def _path(field: str | Sequence[str]) -> Path:
-    steps = tuple(field.split(".")) if isinstance(field, str) and field else tuple(field)
-    if not all(isinstance(step, str) and step for step in steps) or (
-        isinstance(field, str) and not all(_STEP.fullmatch(step) for step in steps)
-    ):
+    steps = tuple(field.split(".") if isinstance(field, str) and field else field)
+    if not all(isinstance(step, str) and step and step == step.strip() for step in steps):
         raise ValueError(f"field={field!r} must be a path such as 'spec.image', or a list of its steps")
     return steps
 

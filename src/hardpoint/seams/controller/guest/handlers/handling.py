@@ -26,7 +26,8 @@ from hardpoint.seams.controller.guest.handlers.attempts import Attempts
 from hardpoint.seams.controller.guest.handlers.daemons import Daemons
 from hardpoint.seams.controller.guest.handlers.events import Events
 from hardpoint.seams.controller.guest.handlers.handler import Handler
-from hardpoint.seams.controller.guest.handlers.memory import Look, Memories
+from hardpoint.seams.controller.guest.handlers.look import Look
+from hardpoint.seams.controller.guest.handlers.memory import Memories
 from hardpoint.seams.controller.guest.handlers.remembering import Remembering
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from hardpoint.seams.controller.guest.handlers import progress as progresses
 from hardpoint.seams.controller.guest.handlers.changed import Changed
 from hardpoint.seams.controller.guest.handlers.essence import digest
 from hardpoint.seams.controller.guest.handlers.handler import Handler
-from hardpoint.seams.controller.guest.handlers.memory import Look, Memory
+from hardpoint.seams.controller.guest.handlers.look import Look
+from hardpoint.seams.controller.guest.handlers.memory import Memory
 from hardpoint.seams.controller.guest.handlers.progress import Progress
 
 if TYPE_CHECKING:
