@@ -102,6 +102,28 @@ async def test_one_that_fails_begins_again_and_one_that_returns_does_not(
     assert [event[2] for event in world.recorded.events] == ["DaemonFailed"]
 
 
+async def test_a_conflict_is_no_failure(world: World, app: App, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handler, "BACKOFF_SECONDS", 0.001)
+
+    @app.daemon(Widget)
+    async def report(seen: Widget, ctx: Context) -> None:
+        if not story.told:
+            theirs = {"status": {"by": "them"}}
+            await world.client.patch(WIDGET, "a", theirs, namespace="default", subresource="status")
+        seen.status["by"] = f"us after {seen.status.get('by')}"
+        story.tell(seen.status["by"])
+
+    async def is_reported() -> bool:
+        found = await world.find(WIDGET, "a")
+        return found is not None and found.get("status") == {"by": "us after them"}
+
+    async with world.controlled(*app.controllers.values()):
+        await world.create(widget())
+        await world.until(is_reported)
+    assert story.told == ["us after None", "us after them"]
+    assert world.recorded.events == []
+
+
 async def test_one_that_gave_up_begins_again_when_the_object_changed(world: World, app: App, story: Story) -> None:
     @app.daemon(Widget)
     async def refuse(seen: Widget, ctx: Context) -> None:

@@ -19,7 +19,7 @@ from hardpoint.runtime.informer import Informer
 from hardpoint.runtime.sharding import ShardLost
 from hardpoint.runtime.workqueue import BACKOFF_SECONDS_MAX
 from hardpoint.seams.controller.contract import Permanent
-from hardpoint.seams.controller.guest.calling import Calls
+from hardpoint.seams.controller.guest.calling import Calls, is_conflict
 from hardpoint.seams.controller.guest.handlers.essence import digest, essence
 from hardpoint.seams.controller.guest.handlers.handler import Handler
 
@@ -139,7 +139,8 @@ class Daemons:
         except ShardLost:
             return None
         except Exception as failure:  # noqa: BLE001 Whatever a stranger's function raises concerns nobody else.
-            self._tell(handler, daemon.key, seen, failure)
+            if not is_conflict(failure):
+                self._tell(handler, daemon.key, seen, failure)
             if isinstance(failure, Permanent):
                 daemon.refused = digest(essence(seen))
                 return None
