@@ -7,11 +7,11 @@ import kopf
 
 
 @kopf.daemon("notes", cancellation_polling=0.1)
-def watch_over(stopped: kopf.DaemonStopped, name: str, patch: kopf.Patch, **_: Any) -> None:
-    print(f"with {name}", flush=True)
+def watch_over(stopped: kopf.DaemonStopped, name: str, **_: Any) -> None:
+    say(f"with {name}")
     while not stopped:
         stopped.wait(60)
-    print(f"without {name}", flush=True)
+    say(f"without {name}")
 
 
 @kopf.daemon("notes", cancellation_timeout=5, cancellation_polling=0.1)
@@ -19,9 +19,14 @@ async def count_tries(retry: int, name: str, patch: kopf.Patch, **_: Any) -> Non
     if retry < 2:
         patch.status["tries"] = retry + 1
         raise kopf.TemporaryError("not yet", delay=0.1)
-    print(f"at work for {name}", flush=True)
+    say(f"at work for {name}")
     try:
         await asyncio.Event().wait()
     except asyncio.CancelledError:
-        print(f"no work for {name}", flush=True)
+        say(f"no work for {name}")
         raise
+
+
+def say(line: str) -> None:
+    """In one piece: threads and tasks write to the same pipe."""
+    print(f"{line}\n", end="", flush=True)
