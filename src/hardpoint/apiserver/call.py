@@ -84,6 +84,9 @@ class Call:
     opened: Callable[[int], None] | None = None
     """To be called once a watch has told what there was, with how many bytes that took."""
 
+    is_large: bool = False
+    """Whether what is written, or what it replaces, is so large that going through it is done in a thread."""
+
     def annotate(self, name: str, value: str) -> None:
         """Tell something in the audit log."""
         if self.record is not None:

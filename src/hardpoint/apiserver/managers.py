@@ -14,6 +14,7 @@ from hardpoint.apiserver.options import WriteOptions
 from hardpoint.apiserver.places import place
 from hardpoint.apiserver.registry import Registry
 from hardpoint.apiserver.resets import reset_fields
+from hardpoint.apiserver.threads import beside
 from hardpoint.machinery import conversion, shapes
 from hardpoint.machinery.apply import BadItem, Tracker, Type, Updater, entries, fieldsets, of_schema, of_shape
 from hardpoint.machinery.apply.updater import Keep, Versions
@@ -130,14 +131,18 @@ async def with_tracker(call: Call, kind: Kind, act: Callable[[Tracker], _Result]
     registry, part = call.services.registry, call.target.subresource
     crossing = place(kind).crossing
     if crossing is None:
-        return act(tracker_of(registry, kind, part))
+        return await _acted(call, act, tracker_of(registry, kind, part))
     versions = LearntVersions(registry, kind)
     tracker = _tracker(kind, part, versions)
     while True:
         try:
-            return act(tracker)
+            return await _acted(call, act, tracker)
         except Missing as missing:
             versions.learn(missing, await crossing.between(missing.obj, missing.api_version))
+
+
+async def _acted(call: Call, act: Callable[[Tracker], _Result], tracker: Tracker) -> _Result:
+    return await beside(lambda: act(tracker)) if call.is_large else act(tracker)
 
 
 _trackers: dict[tuple[str, str, str, str], tuple[Kind, Tracker]] = {}

@@ -17,6 +17,7 @@ from hardpoint.apiserver.emptiness import as_given
 from hardpoint.apiserver.endpoints import keep_to_endpoint
 from hardpoint.apiserver.options import WriteOptions, write_options
 from hardpoint.apiserver.stamps import stamp
+from hardpoint.apiserver.threads import LARGE_BYTES
 from hardpoint.apiserver.traits import CREATED_BY_UPDATE, TTL_SECONDS, needs_resource_version, told_as
 from hardpoint.machinery import defaults, errors, fielderrors, strategies
 from hardpoint.machinery.jsontext import encode
@@ -89,6 +90,7 @@ async def replace_object(
     for _ in range(ATTEMPTS_MAX):
         if found is None:
             raise errors.not_found(call.kind.resource, call.target.name)
+        call.is_large = call.is_large or len(found.value) > LARGE_BYTES
         found = await place.bring(found)
         old = place.found(found)
         new = await successor(old)

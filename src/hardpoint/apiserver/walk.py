@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from time import perf_counter
 
-from hardpoint.apiserver import impersonation, options, routes, target, verbs
+from hardpoint.apiserver import impersonation, options, routes, target, validating, verbs
 from hardpoint.apiserver.audit import recording
 from hardpoint.apiserver.audit.auditor import Auditor
 from hardpoint.apiserver.authorization import contract as access
@@ -23,6 +23,7 @@ from hardpoint.apiserver.flow.contract import Limits, Overloaded, Seat
 from hardpoint.apiserver.metrics import Metrics
 from hardpoint.apiserver.refusing import refusal, too_many, unrecorded
 from hardpoint.apiserver.storefailures import store_failure
+from hardpoint.apiserver.threads import LARGE_BYTES
 from hardpoint.apiserver.traits import deprecation
 from hardpoint.apiserver.warnings import warning_headers
 from hardpoint.machinery import errors
@@ -34,7 +35,7 @@ Paths = Callable[[Request], Awaitable[Response]]
 
 WATCH_OPENING_SECONDS_MAX = 5.0
 """A watch whose beginning takes longer gives its seat back all the same: its client may be slow."""
-LARGE_BYTES = 256 * 1024
+KEPT_BYTES = 256 * 1024
 """A larger answer keeps its seat until the client has taken it: so many are in memory at once."""
 _CACHE_CONTROL = ("Cache-Control", "no-cache, private")
 _NOT_IN_TIME = "request did not complete within the allotted timeout"
@@ -142,10 +143,13 @@ class Walk:
         request, where, verb, warnings = errand.request, errand.where, errand.verb, errand.warnings
         kind, part = routes.find(self._services.registry, where)
         routes.check(request, verb, kind, part, where)
+        if kind.structure is not None and not kind.structure.is_prepared:
+            await validating.prepare(kind.structure)
         handler = verbs.find(kind, where.subresource, verb)
         if handler is None:
             raise errors.method_not_allowed()
         call = Call(self._services, request, where, kind, part, verb, user, warnings, record=errand.record)
+        call.is_large = len(request.body) > LARGE_BYTES
         if deprecated := deprecation(kind):
             warnings.append(deprecated)
             call.annotate("k8s.io/deprecated", "true")
@@ -206,7 +210,7 @@ class Walk:
 def _leave(seat: Seat, request: Request, response: Response) -> None:
     """Give a seat back: now, or for a large answer when it was taken. What was refused tells nothing about sizes."""
     size = len(response.body)
-    if size > LARGE_BYTES and request.peer.address != IN_PROCESS:
+    if size > KEPT_BYTES and request.peer.address != IN_PROCESS:
         response.taken = seat.leave_when_taken(size)
     else:
         seat.leave(size if response.status < 400 else None)

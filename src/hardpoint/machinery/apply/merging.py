@@ -78,16 +78,16 @@ def _woven(ours: Sequence[str], live: Sequence[Any], theirs: dict[str, Any]) -> 
     shared = [element for element in applied if element in known]
     woven: list[tuple[str, Any]] = []
     done: set[str] = set()
-    left = right = 0
+    left = right = passed = 0
     while left < len(ours) or right < len(applied):
         if left < len(ours) and right < len(applied):
             element = ours[left]
             if element == applied[right]:
                 woven.append((element, known[element]))
                 done.add(element)
-                left, right, shared = left + 1, right + 1, shared[1:]
+                left, right, passed = left + 1, right + 1, passed + 1
                 continue
-            if element in theirs and shared and shared[0] != element:
+            if element in theirs and passed < len(shared) and shared[passed] != element:
                 left += 1
                 continue
         if left < len(ours):
@@ -103,6 +103,6 @@ def _woven(ours: Sequence[str], live: Sequence[Any], theirs: dict[str, Any]) -> 
             woven.append((element, known.get(element)))
             done.add(element)
             right += 1
-            if shared and shared[0] == element:
-                shared = shared[1:]
+            if passed < len(shared) and shared[passed] == element:
+                passed += 1
     return woven

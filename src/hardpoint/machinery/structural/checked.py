@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hardpoint.machinery import patience
 from hardpoint.machinery.structural import patterns, values
 from hardpoint.machinery.structural.keywords import INT_OR_STRING
 
 Json = dict[str, Any]
 Check = Callable[[Any], bool]
 
+_BRANCH_STEPS = 4
+_COMPILED_STEPS = 300
 _EVERYTHING = (str, int, float, bool, list, dict)
 _CLASSES: Mapping[str, tuple[type, ...]] = {
     "array": (list,),
@@ -28,6 +31,7 @@ _CLASSES: Mapping[str, tuple[type, ...]] = {
 
 def check(schema: Json) -> Check:
     """The check of a schema."""
+    patience.spend(_COMPILED_STEPS)
     by_class = _by_class(schema)
     logic = _logic(schema)
     enum = values.enum_check(schema["enum"]) if schema.get("enum") else None
@@ -123,6 +127,7 @@ def _array(schema: Json) -> Check:
     each = check(items) if isinstance(items, dict) else None
 
     def fits(value: list[Any]) -> bool:
+        patience.spend(len(value))
         if most is not None and len(value) > most:
             return False
         if least is not None and len(value) < least:
@@ -178,8 +183,10 @@ def _logic(schema: Json) -> Check | None:
     any_of = [check(branch) for branch in schema.get("anyOf") or ()]
     one_of = [check(branch) for branch in schema.get("oneOf") or ()]
     forbidden = check(schema["not"]) if schema.get("not") is not None else None
+    steps = _BRANCH_STEPS * (1 + len(all_of) + len(any_of) + len(one_of))
 
     def fits(value: Any) -> bool:
+        patience.spend(steps)
         if any_of and not any(branch(value) for branch in any_of):
             return False
         if one_of and sum(branch(value) for branch in one_of) != 1:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from hardpoint.machinery import patience
 from hardpoint.machinery.fielderrors import (
     FieldError,
     invalid,
@@ -37,6 +38,7 @@ TYPES: dict[type, str] = {
     dict: "object",
     type(None): "null",
 }
+_VALUE_STEPS = 60
 _GO_FORMATS = {int: "int64", float: "float64"}
 
 
@@ -69,6 +71,7 @@ class _Result:
 
 
 def _value(place: _Place, value: Any, schema: Json) -> _Result:
+    patience.spend(_VALUE_STEPS)
     result = _Result()
     result.add(_type(place, value, schema))
     if value is None:
@@ -138,6 +141,7 @@ def _enum(place: _Place, value: Any, schema: Json) -> list[FieldError]:
     if not enum or (value is not None and values.enum_check(enum)(value)):
         return []
     listed = [each if isinstance(each, str) else show(each) for each in enum]
+    patience.spend(sum(map(len, listed)))
     return [not_supported(place.field, value, listed)]
 
 
@@ -158,6 +162,7 @@ def _constrained(place: _Place, value: str, schema: Json) -> list[FieldError]:
     if least is not None and len(value) < least:
         return [invalid(place.field, value, f"{place.name} in body should be at least {least} chars long")]
     if pattern and not patterns.matches(pattern, value):
+        patience.spend(len(pattern) + len(value))
         return [invalid(place.field, value, f"{place.name} in body should match '{pattern}'")]
     return []
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from hardpoint.machinery import cel
+from hardpoint.machinery import cel, patience
 from hardpoint.machinery.cel.values import NONE, Optional
 from hardpoint.machinery.errors import Costly
 from hardpoint.machinery.fielderrors import FieldError, at, forbidden, invalid, required, show, under
@@ -148,7 +148,7 @@ class _Judge:
                 continue
             try:
                 given = _perhaps(values) if rule.is_optional else values
-                verdict, cost = program.evaluate_counted(given, cost_max=self._call_max)
+                verdict, cost = program.evaluate_counted(given, cost_max=self._call_max, interrupt=patience.interrupt)
             except cel.EvaluationError as failure:
                 self._fail(rule, place, failure)
                 continue
@@ -192,7 +192,7 @@ class _Judge:
         if rule.message is None:
             return ""
         try:
-            message, cost = rule.message.evaluate_counted(values, cost_max=self._call_max)
+            message, cost = rule.message.evaluate_counted(values, cost_max=self._call_max, interrupt=patience.interrupt)
         except cel.EvaluationError as failure:
             message, cost = "", failure.cost
             if self.left - cost < self._costly_below:

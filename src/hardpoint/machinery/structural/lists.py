@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from hardpoint.machinery import patience
 from hardpoint.machinery.fielderrors import FieldError, at, duplicate, invalid, under
 from hardpoint.machinery.jsontext import encode
 from hardpoint.machinery.structural.keywords import LIST_MAP_KEYS, LIST_TYPE
@@ -14,6 +15,8 @@ from hardpoint.machinery.structural.spine import has_parts
 
 Json = dict[str, Any]
 Unique = Callable[[Any], bool]
+
+_ITEM_STEPS = 10
 
 
 def uniqueness(schema: Json) -> Unique | None:
@@ -37,6 +40,7 @@ def uniqueness(schema: Json) -> Unique | None:
             return each_value is None or all(each_value(value[name]) for name in value if name not in properties)
         if value.__class__ is not list:
             return True
+        patience.spend(_ITEM_STEPS * len(value))
         if own and any(_repeated(schema, value, "")):
             return False
         return each_item is None or all(map(each_item, value))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hardpoint.machinery import cel
+from hardpoint.machinery import cel, patience
 from hardpoint.machinery.cel.values import NONE, Optional
 from hardpoint.machinery.structural.before import keyed, was
 from hardpoint.machinery.structural.ruled import Ruled
@@ -62,7 +62,7 @@ def _asked(node: Ruled, value: Any, old: Any, left: int) -> int:
             elif old is None:
                 continue
         try:
-            verdict, cost = rule.program.evaluate_counted(given, cost_max=left)
+            verdict, cost = rule.program.evaluate_counted(given, cost_max=left, interrupt=patience.interrupt)
         except cel.EvaluationError:
             return DOUBTFUL
         if verdict is not True:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from hardpoint.machinery import patience
+
 MEMORY_BYTES_MAX = 1 << 23
 
 # What Go says where re2 says something else.
@@ -30,6 +32,8 @@ _ANY_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 def matches(pattern: str, text: str) -> bool:
     """Whether the pattern is found anywhere in the text. A pattern that is none is found nowhere."""
     expression, _ = _compiled(pattern)
+    if expression is not None:
+        patience.spend_searching(expression.programsize, text)
     try:
         return expression is not None and expression.search(text) is not None
     except UnicodeEncodeError:

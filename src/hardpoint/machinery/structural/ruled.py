@@ -7,10 +7,10 @@ say of an object is found out by `judged`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
-from hardpoint.machinery import cel
+from hardpoint.machinery import cel, patience
+from hardpoint.machinery.lazily import lazily
 from hardpoint.machinery.structural.declared import Declared, declare
 from hardpoint.machinery.structural.keywords import EMBEDDED, RULES
 from hardpoint.machinery.structural.rules import Rule, compile_rules
@@ -18,6 +18,9 @@ from hardpoint.machinery.structural.spine import has_parts
 from hardpoint.machinery.structural.viewed import View, viewer
 
 Json = dict[str, Any]
+
+_COMPILED_STEPS = 100
+"""What compiling one character of a rule takes."""
 
 _Parts = tuple[Mapping[str, "Ruled"], "Ruled | None", "Ruled | None"]
 
@@ -31,16 +34,17 @@ class Ruled:
         self._declared = declared
         self._is_resource = is_resource
 
-    @cached_property
+    @lazily
     def rules(self) -> tuple[Rule, ...]:
         """Its own rules."""
+        patience.spend(sum(_COMPILED_STEPS * len(rule.get("rule", "")) for rule in self.schema.get(RULES) or ()))
         return compile_rules(self.schema, self._declared)
 
-    @cached_property
+    @lazily
     def looks_back(self) -> bool:
         return any(rule.uses_old for rule in self.rules)
 
-    @cached_property
+    @lazily
     def view(self) -> View:
         """Gives a value as its rules see it."""
         return viewer(self.schema, is_resource=self._is_resource) or _as_it_is

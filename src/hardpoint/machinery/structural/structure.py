@@ -7,12 +7,14 @@ its columns. Everything is compiled when it is first asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from hardpoint.machinery.errors import too_large
 from hardpoint.machinery.fielderrors import FieldError
+from hardpoint.machinery.lazily import lazily
 from hardpoint.machinery.shapes.refusals import TypeMismatch
 from hardpoint.machinery.shapes.shape import Decoded
 from hardpoint.machinery.structural import checked, defaulted, embedded, explained, finalizers, lists, pruned, unknown
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+LARGE_BYTES = 64 * 1024
+"""A schema of which more than that is written takes a while to be made ready."""
 NEVER = 1 << 62
 """A revision that no store reaches."""
 # With one of these a rule might see values of another type than its schema says.
@@ -87,14 +91,24 @@ class Structure:
         """What was stored at this revision or later is complete and pruned by this very schema."""
         self.preserves_unknown = preserves_unknown
         """Whether nothing is ever pruned, as definitions of old may still say."""
+        self.is_prepared = not isinstance(schema, bytes) or len(schema) <= LARGE_BYTES
+        """Whether its first use takes no longer than any other; if not, `prepare` it where nobody waits."""
 
-    @cached_property
+    def prepare(self) -> None:
+        """Work out all that is worked out but once and looks at the whole schema."""
+        for part in (self._default, self._fits, self._is_unique, self._embeds, self._rules):
+            del part
+        # Pruners of fields are made when the first value comes by.
+        self.prune({name: {} for name in self.schema.get("properties") or ()})
+        self.is_prepared = True
+
+    @lazily
     def schema(self) -> Json:
         """The version's `openAPIV3Schema` as it is stored, not to be changed; empty if it has none."""
         found: Json = orjson.loads(self.said) if isinstance(self.said, bytes) else self.said or {}
         return found
 
-    @cached_property
+    @lazily
     def _prunes_by(self) -> Json:
         return _OPEN if self.preserves_unknown else self.schema
 
@@ -123,7 +137,10 @@ class Structure:
     def settle(self, obj: Json) -> Json:
         """An object of another time or version as it would be had it been written now."""
         settled = self.prune(obj)
-        self.complete(settled)
+        if self._default is not None:
+            # Whoever reads cannot help it if that is too much: they see what fits.
+            with suppress(defaulted.TooMuch):
+                self._default(settled)
         return settled
 
     def prune(self, obj: Json) -> Json:
@@ -135,22 +152,26 @@ class Structure:
             return dict(obj)
         return left
 
-    @cached_property
+    @lazily
     def has_defaults(self) -> bool:
         return self._default is not None
 
-    @cached_property
+    @lazily
     def keeps_what_is_written(self) -> bool:
         """Whether an object that was pruned and completed is read as it was written."""
         status = (self.schema.get("properties") or {}).get("status") or {}
         return self.stored_as is None and status.get("default") is None
 
     def complete(self, obj: Json) -> None:
-        """Fill in the defaults, in place."""
-        if self._default is not None:
+        """Fill in the defaults, in place. Raises 413 if they are too much."""
+        if self._default is None:
+            return
+        try:
             self._default(obj)
+        except defaulted.TooMuch:
+            raise too_large(defaulted.BYTES_MAX) from None
 
-    @cached_property
+    @lazily
     def rules(self) -> Mapping[tuple[str, str], Any]:
         """What this kind has in the tables that `areas.rule` looks into."""
         return {
@@ -205,31 +226,31 @@ class Structure:
             return []
         return list(lists.problems(self.schema, obj))
 
-    @cached_property
+    @lazily
     def _pruner(self) -> pruned.Pruner:
         return pruned.pruner(self._prunes_by, resource=True)
 
-    @cached_property
+    @lazily
     def _default(self) -> defaulted.Complete | None:
         return defaulted.defaulter(self.schema)
 
-    @cached_property
+    @lazily
     def _fits(self) -> checked.Check:
         return checked.check(self.schema)
 
-    @cached_property
+    @lazily
     def _status_fits(self) -> checked.Check:
         return checked.check(self.schema["properties"]["status"])
 
-    @cached_property
+    @lazily
     def _is_unique(self) -> lists.Unique | None:
         return lists.uniqueness(self.schema)
 
-    @cached_property
+    @lazily
     def _embeds(self) -> bool:
         return has_embedded(self.schema)
 
-    @cached_property
+    @lazily
     def _rules(self) -> Judge | None:
         if not has_rules(self.schema):
             return None

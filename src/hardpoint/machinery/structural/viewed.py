@@ -10,7 +10,7 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hardpoint.machinery import cel
+from hardpoint.machinery import cel, patience
 from hardpoint.machinery.cel.instants import parse_timestamp
 from hardpoint.machinery.cel.values import Timestamp, checked_duration
 from hardpoint.machinery.structural import formats
@@ -19,6 +19,8 @@ from hardpoint.machinery.structural.keywords import EMBEDDED, INT_OR_STRING
 
 Json = dict[str, Any]
 View = Callable[[Any], Any]
+
+_ITEM_STEPS = 10
 
 # Where the number of fields that are null is kept: no rule can say this name.
 _NULLS = "\0"
@@ -53,7 +55,10 @@ def _list(schema: Json) -> View | None:
         return None
 
     def view(value: Any) -> Any:
-        return [each(item) for item in value] if value.__class__ is list else value
+        if value.__class__ is not list:
+            return value
+        patience.spend(_ITEM_STEPS * len(value))
+        return [each(item) for item in value]
 
     return view
 
@@ -67,6 +72,7 @@ def _map(schema: Json) -> View | None:
     def view(value: Any) -> Any:
         if value.__class__ is not dict:
             return value
+        patience.spend(_ITEM_STEPS * len(value))
         return {name: None if item is None else each(item) for name, item in value.items()}
 
     return view

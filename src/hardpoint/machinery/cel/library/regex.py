@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import re2
 
+from hardpoint.machinery import patience
 from hardpoint.machinery.cel.costs import searches
 from hardpoint.machinery.cel.errors import EvaluationError
 from hardpoint.machinery.cel.functions import member
@@ -65,8 +66,11 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     it ran out of memory.
     """
     exact, quick = compiled(pattern), _quick(pattern)
+    size = exact.programsize
 
     def test(text: str) -> bool:
+        if len(text) > _QUICK_LENGTH_MAX:
+            patience.spend_searching(size, text)
         if len(text) <= _QUICK_LENGTH_MAX and quick is not None and quick(text):
             return True
         return exact.search(text.encode()) is not None
@@ -89,13 +93,13 @@ def matches(text: str, pattern: str) -> bool:
 
 
 def _find(text: str, pattern: str) -> str:
-    found = _legal(pattern).search(text)
+    found = _searching(pattern, text).search(text)
     return "" if found is None else str(found.group())
 
 
 def _find_all(pause: Callable[[], None], text: str, pattern: str, count: int = -1) -> list[str]:
     found: list[str] = []
-    for match in _legal(pattern).finditer(text):
+    for match in _searching(pattern, text).finditer(text):
         if 0 <= count <= len(found):
             break
         found.append(match.group())
@@ -104,11 +108,13 @@ def _find_all(pause: Callable[[], None], text: str, pattern: str, count: int = -
     return found
 
 
-def _legal(pattern: str) -> Any:
+def _searching(pattern: str, text: str) -> Any:
     try:
-        return compiled(pattern)
+        expression = compiled(pattern)
     except EvaluationError as wrong:
         raise EvaluationError(f"Illegal regex: {wrong}") from None
+    patience.spend_searching(expression.programsize, text)
+    return expression
 
 
 OVERLOADS = (
