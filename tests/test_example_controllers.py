@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,68 +11,29 @@ from typing import Any
 import pytest
 
 from hardpoint.apiserver.server import ApiServer
-from hardpoint.client.client import Client
 from hardpoint.machinery.errors import ApiError
-from hardpoint.machinery.messages import Request, Response, User
 from hardpoint.sdk.certificates import Trust
 from hardpoint.sdk.controlling import Control
 from hardpoint.sdk.loading import load
 from hardpoint.sdk.running import Cluster, Webhooks, running
 from hardpoint.sdk.serving import Place
 from hardpoint.store.memory import MemoryStore
+from tests.observing import PATIENCE_SECONDS, Observed
 from tests.outside import Catalogue, Databases, Outside
 
 Json = dict[str, Any]
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-ADMIN = User("admin", ("system:masters",))
-PATIENCE_SECONDS = 20
 
 
-class World:
-    """A server, and a client that hears when somebody wrote."""
-
-    def __init__(self, server: ApiServer) -> None:
-        self._server = server
-        self._loop = asyncio.get_running_loop()
-        self._written = asyncio.Event()
-        self.client = Client.in_process(self._handle, ADMIN)
-
-    async def _handle(self, request: Request) -> Response:
-        response = await self._server.handle(request)
-        if request.method != "GET":
-            self._happened()
-        return response
-
-    def changed(self) -> None:
-        """Something happened, in whichever thread."""
-        self._loop.call_soon_threadsafe(self._happened)
-
-    def _happened(self) -> None:
-        self._written.set()
-        self._written = asyncio.Event()
-
-    async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while True:
-                next_time = self._written
-                if found := await holds():
-                    return found
-                await next_time.wait()
-
-    async def find(self, kind: str, name: str) -> Json | None:
-        try:
-            return await self.client.get(kind, name)
-        except ApiError as refused:
-            if refused.code != 404:
-                raise
-            return None
+class World(Observed):
+    """Where examples run."""
 
     @asynccontextmanager
     async def running(self, example: str, tmp_path: Path) -> AsyncIterator[None]:
         app = load(str(EXAMPLES / example)).app
         webhooks = Webhooks(Trust(tmp_path, ("localhost",)), Place(port=0))
-        cluster = Cluster(Client.in_process(self._handle, ADMIN), Control())
+        cluster = Cluster(self.another_client(), Control())
         async with running([app], webhooks, cluster):
             yield
 
@@ -158,7 +118,7 @@ async def test_endpoints_are_registered_as_they_come_and_go(
     world: World, tmp_path: Path, outside: Callable[[str, Any], Outside]
 ) -> None:
     catalogue = Catalogue()
-    outside("CONSUL", catalogue).changed = world.changed
+    outside("CONSUL", catalogue).changed = world.happened_elsewhere
 
     async def says(*addresses: str) -> None:
         async def same() -> bool:

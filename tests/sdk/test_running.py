@@ -31,58 +31,29 @@ from hardpoint.sdk.running import Cluster, Running, Webhooks, running
 from hardpoint.sdk.serving import Place
 from hardpoint.serving.writing import status_response
 from hardpoint.store.memory import MemoryStore
+from tests.observing import ADMIN, PATIENCE_SECONDS, Observed
 
 Json = dict[str, Any]
 
-ADMIN = User("admin", ("system:masters",))
 BACKUP = "example.com/v1 Backup"
-PATIENCE_SECONDS = 20
 
 
-class World:
-    """A server, and a client that hears when somebody wrote."""
+class World(Observed):
+    """Where Apps run."""
 
     def __init__(self, server: ApiServer) -> None:
-        self.server = server
-        self._written = asyncio.Event()
+        super().__init__(server)
         self.lists = 0
         """How often somebody began to read all backups."""
-        self.client = Client.in_process(self.handle, ADMIN)
-
-    def another_client(self) -> Client:
-        return Client.in_process(self.handle, ADMIN)
 
     async def handle(self, request: Request) -> Response:
         self.lists += request.method == "GET" and request.path.endswith("/backups")
-        response = await self.server.handle(request)
-        if request.method != "GET":
-            self.happened()
-        return response
-
-    def happened(self) -> None:
-        self._written.set()
-        self._written = asyncio.Event()
-
-    async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while True:
-                next_time = self._written
-                if found := await holds():
-                    return found
-                await next_time.wait()
+        return await super().handle(request)
 
     async def backup(self, name: str) -> Json:
         return await self.client.create(
             {"apiVersion": "example.com/v1", "kind": "Backup", "metadata": {"name": name}, "spec": {"of": "disk"}}
         )
-
-    async def find(self, kind: str, name: str) -> Json | None:
-        try:
-            return await self.client.get(kind, name, namespace="default")
-        except ApiError as refused:
-            if refused.code != 404:
-                raise
-            return None
 
 
 @pytest.fixture
@@ -294,7 +265,7 @@ async def test_the_roles_that_are_printed_are_enough(tmp_path: Path) -> None:
         groups = ("system:serviceaccounts", "system:serviceaccounts:operators", "system:authenticated")
         account = User("system:serviceaccount:operators:backups", groups)
         lease = Lease("operators", "backups", "only")
-        async with controlling([app], Client.in_process(world.handle, account), Control(lease=lease)):
+        async with controlling([app], world.another_client(account), Control(lease=lease)):
             await world.backup("a")
             await world.until(lambda: is_done(world, "a"))
             await world.client.delete(BACKUP, "a", namespace="default")

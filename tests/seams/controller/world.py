@@ -11,18 +11,16 @@ from typing import Any, ClassVar, Self
 from hardpoint.apiserver.server import ApiServer
 from hardpoint.client.client import Client
 from hardpoint.machinery.errors import ApiError
-from hardpoint.machinery.messages import Request, Response, User
+from hardpoint.machinery.messages import Request, Response
 from hardpoint.runtime.environment import Environment
 from hardpoint.runtime.informers import Informers
 from hardpoint.runtime.reconciler import Reconciler
 from hardpoint.seams.controller.guest.controller import ControllerGuest
 from hardpoint.seams.controller.guest.work import at_work
 from hardpoint.store.memory import MemoryStore
+from tests.observing import ADMIN, Observed
 
 Json = dict[str, Any]
-
-ADMIN = User("admin", ("system:masters",))
-PATIENCE_SECONDS = 20
 
 
 class Widget:
@@ -95,11 +93,12 @@ class Recorded:
         self._happened()
 
 
-class World:
+class World(Observed):
     """What a test sees: a client of its own, what controllers asked for, and when something happened."""
 
     def __init__(self, server: ApiServer) -> None:
-        self._server = server
+        super().__init__(server)
+        # What a test asks for itself is not among what controllers wrote.
         self.client = Client.in_process(server.handle, ADMIN)
         self.recorded = Recorded(self.happened)
         self.writes: list[tuple[str, str]] = []
@@ -107,39 +106,16 @@ class World:
         self.before: Callable[[Request], Awaitable[None]] | None = None
         self.after: Callable[[Request], Awaitable[None]] | None = None
         """What is done before a controller's request reaches the server, and before it hears the answer."""
-        self._happened = asyncio.Event()
-
-    def happened(self) -> None:
-        """Have those who wait look again."""
-        self._happened.set()
-        self._happened = asyncio.Event()
-
-    async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
-        """Return what `holds` does once it is true. It is asked whenever something was written, or `happened`."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while True:
-                next_time = self._happened
-                if found := await holds():
-                    return found
-                await next_time.wait()
 
     async def create(self, body: Json, **options: Any) -> Json:
         made = await self.client.create(body, **options)
         self.happened()
         return made
 
-    async def find(self, kind: str, name: str, namespace: str = "default") -> Json | None:
-        try:
-            return await self.client.get(kind, name, namespace=namespace)
-        except ApiError as refused:
-            if refused.code != 404:
-                raise
-            return None
-
     @asynccontextmanager
     async def controlled(self, *guests: ControllerGuest, **changed: Any) -> AsyncIterator[list[Reconciler]]:
         """Run controllers until left; each begins from nothing."""
-        client = Client.in_process(self._handle, ADMIN)
+        client = self.another_client()
         environment = replace(Environment(client, Informers(client), self.recorded), **changed)
         async with environment.informers.running(), asyncio.TaskGroup() as tasks:
             reconcilers = [await at_work(guest, environment) for guest in guests]
@@ -150,13 +126,12 @@ class World:
                 for task in running:
                     task.cancel()
 
-    async def _handle(self, request: Request) -> Response:
+    async def handle(self, request: Request) -> Response:
         if self.before is not None:
             await self.before(request)
-        response = await self._server.handle(request)
+        response = await super().handle(request)
         if request.method != "GET":
             self.writes.append((request.method, request.path))
-            self.happened()
         if self.after is not None:
             await self.after(request)
         return response
