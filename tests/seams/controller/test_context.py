@@ -61,6 +61,24 @@ async def test_what_was_written_is_read_at_once(world: World) -> None:
     assert said == ({"a": "b"}, {"a": "b"}, ["mine"])
 
 
+async def test_what_belongs_to_the_object_can_be_told_from_the_rest(world: World) -> None:
+    async def act(seen: Widget, ctx: Context) -> Any:
+        for number in range(3):
+            await ctx.apply(config_map(f"mine-{number}"))
+        await ctx.apply(config_map("nobodys"), owned=False)
+        made = sorted(await ctx.owned("v1 ConfigMap"), key=lambda each: str(each.metadata.name))
+        for surplus in made[1:]:
+            await ctx.delete(surplus)
+        return [each.metadata.name for each in made], await ctx.owned("v1 Secret")
+
+    await world.create(widget())
+    await world.create(config_map("theirs"))
+    (said,) = await reconciled(world, act, owns=["v1 ConfigMap"])
+    assert said == (["mine-0", "mine-1", "mine-2"], [])
+    left = await world.client.list("v1 ConfigMap")
+    assert [each["metadata"]["name"] for each in left["items"]] == ["mine-0", "nobodys", "theirs"]
+
+
 async def test_what_is_not_declared_can_be_read_too(world: World) -> None:
     async def act(seen: Widget, ctx: Context) -> Any:
         space, nothing = await ctx.get("v1 Namespace", "default"), await ctx.get("v1 Secret", "none")

@@ -17,6 +17,7 @@ from hardpoint.runtime.applied import Applied, digest_of
 from hardpoint.runtime.changes import Key
 from hardpoint.runtime.conditions import condition
 from hardpoint.runtime.environment import Recorder
+from hardpoint.runtime.indexes import by_controller_uid
 from hardpoint.runtime.objectwriting import ObjectWriter, kind_of
 from hardpoint.runtime.owners import owned as owned_by
 from hardpoint.seams.controller.guest.declared import Named, json_of, like, named
@@ -29,6 +30,9 @@ B = TypeVar("B")
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
+
+_CONTROLLER = "controller"
+"""The index by who controls an object."""
 
 
 @dataclass(slots=True)
@@ -128,6 +132,22 @@ class Context:
         resource = named(what)
         informer = await self._equipment.reads.synced(resource.title)
         found = informer.read_all(namespace=await self._namespace(resource, namespace), selector=label_selector)
+        return cast("builtins.list[M]", [resource.model.from_json(each) for each in found])
+
+    @overload
+    async def owned(self, what: type[M]) -> builtins.list[M]: ...
+    @overload
+    async def owned(self, what: str) -> builtins.list[Object]: ...
+    async def owned(self, what: type[M] | str) -> builtins.list[M] | builtins.list[Object]:
+        """Objects from the cache that belong to the reconciled one: all that it applied as its own, and did not delete.
+
+        Those that are wanted no longer are the author's to delete.
+        """
+        self._check()
+        resource = named(what)
+        informer = await self._equipment.reads.synced(resource.title)
+        informer.add_index(_CONTROLLER, by_controller_uid)
+        found = informer.by_index(_CONTROLLER, self._owner["metadata"]["uid"])
         return cast("builtins.list[M]", [resource.model.from_json(each) for each in found])
 
     @overload

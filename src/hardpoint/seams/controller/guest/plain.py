@@ -65,6 +65,13 @@ class PlainContext:
         return self._wait(self._context.list(what, namespace=namespace, label_selector=label_selector))
 
     @overload
+    def owned(self, what: type[M]) -> builtins.list[M]: ...
+    @overload
+    def owned(self, what: str) -> builtins.list[Object]: ...
+    def owned(self, what: Any) -> Any:
+        return self._wait(self._context.owned(what))
+
+    @overload
     def index(self, function: Callable[[Any], Mapping[K, V] | None], key: K) -> builtins.list[V]: ...
     @overload
     def index(self, function: Callable[[T], str | Collection[K] | None], key: K | str) -> builtins.list[T]: ...
