@@ -27,8 +27,8 @@ from benchmarks.scenarios import Figures
 Json = dict[str, Any]
 
 SMALL = Size(objects=1_000, changes=500, rest_seconds=2.0, paced_seconds=2.0)
-FULL = Size(objects=10_000, changes=3_000, rest_seconds=10.0, paced_seconds=5.0)
-MANY = Size(objects=50_000, changes=3_000, rest_seconds=10.0, paced_seconds=5.0)
+FULL = Size(objects=10_000, changes=2_000, rest_seconds=10.0, paced_seconds=3.0)
+MANY = Size(objects=50_000, changes=2_000, rest_seconds=10.0, paced_seconds=3.0)
 BOTH_PACE = 50
 """Changes a second that both can bear, even on two cores that others use as well."""
 OUR_PACES = (200, 1_000)

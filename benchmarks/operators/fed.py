@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from benchmarks.operators.process import Kind, running
-from benchmarks.operators.trial import SETTLE_SECONDS, Size, percentiles, prepare, wait_until
+from benchmarks.operators.trial import Size, percentiles, prepare, wait_until, wait_until_quiet
 from benchmarks.ours import Ours
 from benchmarks.scenarios import Figures
 from benchmarks.server import STOP_SECONDS_MAX
@@ -58,15 +58,15 @@ async def measure(kind: Kind, size: Size, directory: Path, pace: int) -> Figures
     with feeding(server) as feed, running(kind, directory, server.kubeconfig, writes=False) as operator:
         tally = operator.tally
         await wait_until(operator, lambda: tally.count >= size.objects)
-        await asyncio.sleep(SETTLE_SECONDS)
+        await wait_until_quiet(operator)
         began, before, seen = monotonic(), operator.processor_seconds(), tally.count
-        await feed.change(size.objects, 2)
-        await wait_until(operator, lambda: tally.count >= seen + size.objects)
+        await feed.change(size.changes, 2)
+        await wait_until(operator, lambda: tally.count >= seen + size.changes)
         figures = {
-            "fed_per_second": size.objects / (monotonic() - began),
-            "fed_cpu_us": (operator.processor_seconds() - before) / size.objects * 1e6,
+            "fed_per_second": size.changes / (monotonic() - began),
+            "fed_cpu_us": (operator.processor_seconds() - before) / size.changes * 1e6,
         }
-        await asyncio.sleep(SETTLE_SECONDS)
+        await wait_until_quiet(operator)
         count, seen = min(int(pace * size.paced_seconds), size.objects), tally.count
         await feed.change(count, 3, pace)
         await wait_until(operator, lambda: tally.count >= seen + count)

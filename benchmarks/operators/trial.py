@@ -16,7 +16,9 @@ from benchmarks.scenarios import Figures
 from hardpoint.client.client import Client
 
 PATIENCE_SECONDS = 900.0
-SETTLE_SECONDS = 3.0
+SETTLE_SECONDS = 2.0
+QUIET_SHARE_MAX = 0.02
+"""Of a processor."""
 LOOK_SECONDS = 0.005
 
 
@@ -69,7 +71,7 @@ class Trial:
         }
 
     async def _at_rest(self, operator: Operator, light_mb: float) -> Figures:
-        await asyncio.sleep(SETTLE_SECONDS)
+        await wait_until_quiet(operator)
         before = operator.processor_seconds()
         await asyncio.sleep(self._size.rest_seconds)
         weight_mb = operator.resident_mb()
@@ -92,7 +94,7 @@ class Trial:
         }
 
     async def _paced(self, operator: Operator, client: Client, pace: int) -> Figures:
-        await asyncio.sleep(SETTLE_SECONDS)
+        await wait_until_quiet(operator)
         count = min(int(pace * self._size.paced_seconds), self._size.objects)
         called, done = operator.tally.count, self._done(operator)
         began, self._revision = monotonic(), self._revision + 1
@@ -133,7 +135,7 @@ async def prepare(server: Ours, kind: Kind, size: Size, directory: Path, *, writ
             model = await widgets.define(client)
         with running(kind, directory, server.kubeconfig, writes=writes) as operator:
             await wait_until(operator, lambda: operator.tally.count)
-            await asyncio.sleep(SETTLE_SECONDS)
+            await wait_until_quiet(operator)
             light_mb = operator.resident_mb()
     await widgets.fill(server, model, size.objects)
     return light_mb
@@ -145,6 +147,15 @@ async def wait_until(operator: Operator, is_met: Callable[[], object]) -> None:
         while not is_met():
             operator.check_alive()
             await asyncio.sleep(LOOK_SECONDS)
+
+
+async def wait_until_quiet(operator: Operator) -> None:
+    """Return once it does nothing for a while: after the last change it may still be busy with its own writes."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        before = -1.0
+        while (now := operator.processor_seconds()) - before > QUIET_SHARE_MAX * SETTLE_SECONDS:
+            before = now
+            await asyncio.sleep(SETTLE_SECONDS)
 
 
 def percentiles(name: str, delays: Sequence[float]) -> Figures:
