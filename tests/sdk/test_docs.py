@@ -19,6 +19,7 @@ from hardpoint.sdk.loading import load
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
+    "tutorial.md",
     "guides/webhooks.md",
     "guides/controllers.md",
     "guides/handlers.md",
