@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from hardpoint.machinery.errors import ConfigError
 from hardpoint.sdk.app import App
@@ -21,10 +21,14 @@ async def reload_on_save(
     while True:
         watched = {str(file.parent) for one in loaded for file in one.files}
         files = {str(file) for one in loaded for file in one.files}
-        async for changes in watchfiles.awatch(*watched, recursive=False):
-            if files & {path for _, path in changes}:
-                break
+        is_ours = _among(files)  # Whatever else is written there, the process's own log perhaps, is not even told of.
+        async for _ in watchfiles.awatch(*watched, recursive=False, watch_filter=is_ours):
+            break
         loaded = _again(targets, loaded, use)
+
+
+def _among(files: Set[str]) -> Callable[[object, str], bool]:
+    return lambda _, path: path in files
 
 
 def _again(targets: Sequence[str], loaded: Sequence[Loaded], use: Callable[[Sequence[App]], None]) -> Sequence[Loaded]:
