@@ -32,9 +32,10 @@ def test_what_is_raised_ends_the_work() -> None:
     def enough(_: int) -> None:
         raise Enough
 
-    with pytest.raises(Enough), patience.limited(1000, enough):
+    with patience.limited(1000, enough):
         patience.spend_searching(100, "a" * 1000)
-        patience.interrupt()
+        with pytest.raises(Enough):
+            patience.interrupt()
 
 
 async def test_a_limit_is_for_whoever_set_it() -> None:

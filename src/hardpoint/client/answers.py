@@ -10,7 +10,9 @@ from typing import Any
 import orjson
 
 from hardpoint.client.transport import Answer, BadAnswer
+from hardpoint.machinery import jsonexact
 from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.jsonexact import BadJson
 
 Json = dict[str, Any]
 
@@ -45,12 +47,20 @@ def decoded(answer: Answer, where: str) -> Json:
     if not 200 <= answer.status < 300:
         raise refusal(answer)
     try:
-        found = orjson.loads(answer.body)
-    except orjson.JSONDecodeError as cause:
+        found = read_json(answer.body)
+    except BadJson as cause:
         raise BadAnswer(where, "the answer is not JSON") from cause
     if not isinstance(found, dict):
         raise BadAnswer(where, "the answer is not a JSON object")
     return found
+
+
+def read_json(text: bytes) -> Any:
+    """The value of a JSON text, also of one that nests as deep as Kubernetes allows. Raises BadJson."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return jsonexact.parse(text).value
 
 
 def refusal(answer: Answer) -> ApiError:

@@ -82,6 +82,8 @@ class Collection:
         yield page
         while token := page["metadata"].get("continue"):
             page = await self._page({**limit, "continue": token})
+            if page["metadata"].get("continue") == token:
+                raise BadAnswer(self._path, "the list goes round in circles: a page leads to itself")
             yield page
 
     async def _page(self, query: Mapping[str, str]) -> Json:

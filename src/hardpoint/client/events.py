@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any, Literal, NamedTuple
 
-import orjson
-
-from hardpoint.client.answers import stated
+from hardpoint.client.answers import read_json, stated
 from hardpoint.client.transport import BadAnswer, Stream
 from hardpoint.machinery.errors import ApiError
+from hardpoint.machinery.jsonexact import BadJson
 
 Json = dict[str, Any]
 
@@ -88,9 +87,9 @@ async def read_events(stream: Stream, where: str) -> AsyncGenerator[list[Event],
 
 def _event(line: bytes, where: str) -> Event | ApiError:
     try:
-        said = orjson.loads(line)
+        said = read_json(line)
         kind, found = said["type"], said["object"]
-    except (orjson.JSONDecodeError, KeyError, TypeError) as cause:
+    except (BadJson, KeyError, TypeError) as cause:
         raise BadAnswer(where, "a line of the watch is no event") from cause
     if kind in ("ADDED", "MODIFIED", "DELETED") and is_object(found):
         return Event(kind, found)

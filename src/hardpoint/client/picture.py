@@ -177,7 +177,7 @@ class Picture:
         A list may go back, if the server does.
         """
         known, told = self._known.get(key, "").rpartition(" ")[2], event.resource_version
-        return known.isdecimal() and told.isdecimal() and int(told) < int(known)
+        return known.isdecimal() and told.isdecimal() and _as_number(told) < _as_number(known)
 
     def _synced(self, resource_version: str) -> Iterator[Event]:
         for key in sorted(key for key in self._known if key not in self._seen):
@@ -205,6 +205,12 @@ def is_forgotten(refused: ApiError) -> bool:
     if not isinstance(causes, list):
         return False
     return any(isinstance(cause, dict) and cause.get("reason") == "ResourceVersionTooLarge" for cause in causes)
+
+
+def _as_number(digits: str) -> tuple[int, str]:
+    """Compares as the number does, however many digits it has: Python refuses to read thousands of them."""
+    significant = digits.lstrip("0")
+    return len(significant), significant
 
 
 def _type(found: Json) -> Json:

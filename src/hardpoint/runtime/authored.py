@@ -71,8 +71,14 @@ class Authored(Generic[R_co]):
 
     async def call(self, *arguments: Any) -> R_co:
         """What the function returns. What it raises comes out as it is, for those whom it is addressed to."""
-        returned = self._function(*arguments) if self.is_async else await self._in_thread(*arguments)
-        return cast("R_co", await returned if inspect.isawaitable(returned) else returned)
+        try:
+            returned = self._function(*arguments) if self.is_async else await self._in_thread(*arguments)
+            return cast("R_co", await returned if inspect.isawaitable(returned) else returned)
+        except (Exception, asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException as raised:
+            # A stranger's sys.exit() would end the whole program.
+            raise RuntimeError(f"it raised {type(raised).__name__}") from raised
 
     def line(self, raised: BaseException) -> str:
         """Where in the function's own file it was raised, or from where: `file.py:12`."""

@@ -18,14 +18,18 @@ from hardpoint.runtime.indexes import IndexFunction
 
 Json = dict[str, Any]
 
+_DIGITS_MAX = 100
+"""Python refuses to read numbers with thousands of digits."""
+
 
 def version_number(resource_version: str) -> int:
     """Resource versions are decimal numbers and grow; what is none, as some extension servers have it, is 0."""
-    return int(resource_version) if resource_version.isascii() and resource_version.isdecimal() else 0
+    is_number = resource_version.isascii() and resource_version.isdecimal() and len(resource_version) <= _DIGITS_MAX
+    return int(resource_version) if is_number else 0
 
 
 def version_of(found: Json) -> int:
-    return version_number(found["metadata"].get("resourceVersion", ""))
+    return version_number(str(found["metadata"].get("resourceVersion", "")))
 
 
 class Cache:

@@ -35,7 +35,7 @@ from hardpoint.runtime.cache import Cache, version_number
 from hardpoint.runtime.changes import Change, ChangeType, Handler, Key
 from hardpoint.runtime.indexes import IndexFunction
 from hardpoint.runtime.informer_subscription import TURN_SECONDS, Subscription
-from hardpoint.runtime.transforms import Transform, without_managed_fields
+from hardpoint.runtime.transforms import Transform, identity, without_managed_fields
 
 Json = dict[str, Any]
 
@@ -240,7 +240,15 @@ class Informer:
             before = self._cache.pop(key, found)
             return Change("DELETED", key, None, before if event.is_missed else self._transformed(found))
         found = self._transformed(found)
-        before = self._cache.put(key, found)
+        try:
+            before = self._cache.put(key, found)
+        except orjson.JSONEncodeError:
+            # A server that allows more than we can keep must not let one object end all controllers.
+            log.warning(
+                "object cannot be kept, only its identity is", extra={"informer": self.name, "object": str(key)}
+            )
+            found = identity(found)
+            before = self._cache.put(key, found)
         kind: ChangeType = "ADDED" if before is None else "MODIFIED"
         return Change(kind, key, found, before, is_initial=not self.is_synced)
 

@@ -42,3 +42,10 @@ def metadata_only(found: Json) -> Json:
     """
     kept: Json = {name: found[name] for name in ("apiVersion", "kind", "metadata") if name in found}
     return without_managed_fields(kept)
+
+
+def identity(found: Json) -> Json:
+    """Which object it is, how old, and whether it goes: no more than plain texts and numbers."""
+    metadata = {name: value for name, value in found["metadata"].items() if isinstance(value, str | int)}
+    named = {name: found[name] for name in ("apiVersion", "kind") if isinstance(found.get(name), str)}
+    return {**named, "metadata": metadata}

@@ -99,6 +99,9 @@ class WorkQueue(Generic[Item]):
         self._idle.set()
         self._unoccupied = asyncio.Event()
         self._unoccupied.set()
+        self._boss: asyncio.Task[object] | None = None
+        """Who waits for the workers."""
+        self._has_broken = False
 
     def __len__(self) -> int:
         """How many items are due."""
@@ -145,6 +148,7 @@ class WorkQueue(Generic[Item]):
         What `look` raises is logged, and the item is looked at again, later after each failure.
         """
         self._timers.start()
+        self._boss, self._has_broken = asyncio.current_task(), False
         try:
             async with asyncio.TaskGroup() as tasks:
                 for number in range(workers):
@@ -171,7 +175,7 @@ class WorkQueue(Generic[Item]):
             self._again[item] = Taken(item, priority, before.since if before else now)
 
     async def _work(self, look: Look[Item]) -> None:
-        while (taken := await self._ready.take()) is not None:
+        while (taken := await self._take()) is not None:
             item, started = taken.item, self._begin(taken)
             try:
                 await self._look(look, item, taken.priority)
@@ -179,8 +183,20 @@ class WorkQueue(Generic[Item]):
                 # Nobody knows how far it came: whoever works next looks at it again.
                 self._add(item, taken.priority)
                 raise
+            except BaseException:
+                self._has_broken = True
+                raise
             finally:
                 self._end(item, started)
+
+    async def _take(self) -> Taken[Item] | None:
+        while True:
+            try:
+                return await self._ready.take()
+            except asyncio.CancelledError:
+                if self._is_being_cancelled():
+                    raise
+                _stay()
 
     def _begin(self, taken: Taken[Item]) -> float:
         now = monotonic()
@@ -216,15 +232,21 @@ class WorkQueue(Generic[Item]):
             log.exception("item failed", extra={"queue": self.name, "item": str(item)})
             self._retry(item, priority, self._pace)
         except asyncio.CancelledError:
-            if _is_being_cancelled():
+            if self._is_being_cancelled():
                 raise
-            # Something that the look waited for was cancelled, not the look: a worker must not die of that.
+            # The look cancelled itself, or what it waited for was cancelled: a worker must not die of that.
+            _stay()
             log.exception("item failed", extra={"queue": self.name, "item": str(item)})
             self._retry(item, priority, self._pace)
         else:
             self._failures.pop(item, None)
             if again_seconds is not None:
-                self.add_after(item, again_seconds, priority)
+                # Who wants to look again at once, and again, may have the loop now and then.
+                self.add_after(item, max(again_seconds, BACKOFF_SECONDS_FIRST), priority)
+
+    def _is_being_cancelled(self) -> bool:
+        """Whether the work as a whole ends: then whoever began it was cancelled, or another worker broke."""
+        return self._has_broken or (self._boss is not None and self._boss.cancelling() > 0)
 
     def _told(self, item: Item, why: HardpointError) -> dict[str, str]:
         return {"queue": self.name, "item": str(item), "why": str(why)}
@@ -239,6 +261,8 @@ class WorkQueue(Generic[Item]):
         self.add_after(item, seconds, priority)
 
 
-def _is_being_cancelled() -> bool:
+def _stay() -> None:
+    """Forget that a look cancelled the worker which it ran in."""
     task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    while task is not None and task.cancelling():
+        task.uncancel()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import isnan
 
 from hardpoint.machinery.errors import HardpointError
 
@@ -27,6 +28,8 @@ class Requeue:
     def __post_init__(self) -> None:
         if (self.after is None) == (self.at is None):
             raise ValueError("Requeue takes one of after= (seconds) and at= (a datetime)")
+        if isinstance(self.after, float) and isnan(self.after):
+            raise ValueError("Requeue(after=nan) is no number of seconds")
         if self.at is not None and self.at.tzinfo is None:
             raise ValueError(f"Requeue(at={self.at!r}) has no time zone; ctx.now has one")
 
