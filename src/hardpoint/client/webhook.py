@@ -123,13 +123,17 @@ class Webhook:
     async def close(self) -> None:
         await self._transport.close()
 
-    async def post(self, obj: Mapping[str, Any] | bytes, *, patience_seconds: float) -> Json:
+    async def post(
+        self, obj: Mapping[str, Any] | bytes, *, patience_seconds: float, answer_bytes_max: int | None = None
+    ) -> Json:
         """Ask, and return the object it answers with, whole and within its time. Bytes are JSON already.
+
+        With `answer_bytes_max` this answer may be no larger, whatever others may be.
 
         A question whose connection is cut is asked once more, so the guest may see it twice. Raises Unavailable if
         asking again later may help, ContractBroken if it answered with what no webhook may answer.
         """
-        return self._object(await self._exchange(obj, patience_seconds))
+        return self._object(await self._exchange(obj, patience_seconds, answer_bytes_max))
 
     async def post_again(
         self, obj: Mapping[str, Any] | bytes, *, patience_seconds: float, waits: Waits = USUAL_WAITS
@@ -146,15 +150,18 @@ class Webhook:
         """Like `post`, for guests that only take: every answer with a status of 2xx is a yes, whatever is in it."""
         await self._exchange(obj, patience_seconds)
 
-    async def _exchange(self, obj: Mapping[str, Any] | bytes, patience_seconds: float) -> bytes:
+    async def _exchange(
+        self, obj: Mapping[str, Any] | bytes, patience_seconds: float, answer_bytes_max: int | None = None
+    ) -> bytes:
         body = obj if isinstance(obj, bytes) else orjson.dumps(obj)
+        bytes_max = min(self._answer_bytes_max, answer_bytes_max or self._answer_bytes_max)
         try:
             async with asyncio.timeout(patience_seconds), self._turns:
                 try:
-                    return await self._attempt(body, patience_seconds)
+                    return await self._attempt(body, patience_seconds, bytes_max)
                 except Interrupted:
                     # Mostly a connection that it closed, having been idle, just as we used it.
-                    return await self._attempt(body, patience_seconds)
+                    return await self._attempt(body, patience_seconds, bytes_max)
         except (TimeoutError, TimedOut) as cause:
             raise Unavailable(self.seam, self.name, f"gave no complete answer in {patience_seconds:g} s") from cause
         except BadAnswer as cause:
@@ -162,11 +169,11 @@ class Webhook:
         except TransportError as cause:
             raise Unavailable(self.seam, self.name, f"cannot be reached: {_why(cause)}") from cause
 
-    async def _attempt(self, body: bytes, patience_seconds: float) -> bytes:
+    async def _attempt(self, body: bytes, patience_seconds: float, bytes_max: int) -> bytes:
         asked = self._transport.stream("POST", self._path, f"timeout={patience_seconds:g}s", _HEADERS, body)
         async with asked as answer:
             self._check(answer)
-            return await self._whole(answer)
+            return await self._whole(answer, bytes_max)
 
     def _check(self, answer: Stream) -> None:
         status = answer.status
@@ -185,12 +192,12 @@ class Webhook:
             return ContractBroken(self.seam, self.name, f"answered {status}; redirects are not followed")
         return ContractBroken(self.seam, self.name, f"answered {status}")
 
-    async def _whole(self, answer: Stream) -> bytes:
+    async def _whole(self, answer: Stream, bytes_max: int) -> bytes:
         content = bytearray()
         async for chunk in answer.chunks:
             content += chunk
-            if len(content) > self._answer_bytes_max:
-                raise ContractBroken(self.seam, self.name, f"answered more than {self._answer_bytes_max} bytes")
+            if len(content) > bytes_max:
+                raise ContractBroken(self.seam, self.name, f"answered more than {bytes_max} bytes")
         return bytes(content)
 
     def _object(self, content: bytes) -> Json:

@@ -259,8 +259,7 @@ async def test_objects_in_another_order_are_nobodys(api: Api, converter: Convert
 async def test_an_answer_without_end_is_cut_off(api: Api, converter: Converting) -> None:
     await api.ok("POST", addresses("v1"), address())
     converter.twist = lambda review: b" " * (ANSWER_BYTES_MAX + 1)
-    told = f"answered more than {ANSWER_BYTES_MAX} bytes"
-    assert (await _refusal(api, "GET", addresses("v2", "a")))[1].endswith(told)
+    assert "answered more than" in (await _refusal(api, "GET", addresses("v2", "a")))[1]
     assert (await api.ok("GET", addresses("v1", "a")))["spec"] == {"hostPort": "h:1"}
 
 

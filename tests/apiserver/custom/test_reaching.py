@@ -96,6 +96,7 @@ async def test_nobody_behind_a_service(objects: Sequence[Json], told: str) -> No
     "host",
     [
         *("169.254.169.254", "2852039166", "0xa9.254.0xa9fe", "[::ffff:169.254.169.254]"),
+        *("[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::1]", "[::a9fe:a9fe]", "0251.0376.0251.0376"),
         *("[fe80::1]", "[fd00:ec2::254]", "0.0.0.0", "[::]", "224.0.0.1"),
     ],
 )

@@ -15,8 +15,10 @@ import random
 import socket
 from base64 import b64decode
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from ipaddress import ip_address
+from functools import cache, partial
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
 from hardpoint.apiserver.reader import StoreReader
@@ -30,9 +32,12 @@ Json = dict[str, Any]
 PORT_DEFAULT = 443
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
 """What comes back is about as large as what was sent, unless somebody wants our memory."""
+LOOKUPS_MAX = 4
+LOOKUP_SECONDS_MAX = 10.0
 PLACES_MAX = 64
 """Connections are kept to so many places: endpoints come and go."""
 _ROUTED = ("ClusterIP", "LoadBalancer", "NodePort")
+_NAT64, _COMPATIBLE = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
 _METADATA = ip_address("fd00:ec2::254")
 """Where a cloud answers over IPv6 what it answers at a link-local address over IPv4."""
 
@@ -119,21 +124,52 @@ def _ready(slices: list[Json], port_name: str) -> Iterator[tuple[str, int]]:
 
 async def _address(host: str, port: int) -> str:
     """The address of a host, if webhooks may be there. Raises ConfigError."""
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (socket.gaierror, UnicodeError) as cause:
-        raise ConfigError(f"dial tcp: lookup {host}: {getattr(cause, 'strerror', cause)}") from cause
-    address = str(found[0][4][0])
+    address = _numeric(host, port) or await _looked_up(host, port)
     if _is_off_limits(address):
         raise ConfigError(f"{host} is at {address}, where no webhook may be")
     return address
 
 
+def _numeric(host: str, port: int) -> str:
+    """The address that a host is already, however it is spelled; "" for a name."""
+    try:
+        return str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0][4][0])
+    except (socket.gaierror, UnicodeError):
+        return ""
+
+
+async def _looked_up(host: str, port: int) -> str:
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    try:
+        async with asyncio.timeout(LOOKUP_SECONDS_MAX):
+            found = await asyncio.get_running_loop().run_in_executor(_lookups(), look_up)
+    except TimeoutError as cause:
+        raise ConfigError(f"dial tcp: lookup {host}: i/o timeout") from cause
+    except (socket.gaierror, UnicodeError) as cause:
+        raise ConfigError(f"dial tcp: lookup {host}: {getattr(cause, 'strerror', cause)}") from cause
+    return str(found[0][4][0])
+
+
+@cache
+def _lookups() -> ThreadPoolExecutor:
+    """Threads of their own: who names a host that takes for ever must not take those that write the audit log."""
+    return ThreadPoolExecutor(LOOKUPS_MAX, thread_name_prefix="lookup")
+
+
 def _is_off_limits(address: str) -> bool:
     """Whether an address is nobody's, everybody's, or one that is only meant for who is on the same link."""
     ip = ip_address(address.partition("%")[0])
-    ip = getattr(ip, "ipv4_mapped", None) or ip
-    return ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip == _METADATA
+    return any(each.is_link_local or each.is_multicast or each.is_unspecified for each in _meant(ip)) or ip == _METADATA
+
+
+def _meant(ip: IPv4Address | IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
+    """An address, and the one of IPv4 that it stands for: mapped, compatible, by 6to4, or behind a NAT64."""
+    yield ip
+    if isinstance(ip, IPv6Address):
+        if inside := ip.ipv4_mapped or ip.sixtofour:
+            yield inside
+        if ip in _NAT64 or (ip in _COMPATIBLE and not ip.is_loopback):
+            yield IPv4Address(int(ip) & 0xFFFFFFFF)
 
 
 def _authority(host: str, port: int) -> str:

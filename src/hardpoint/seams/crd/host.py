@@ -34,6 +34,8 @@ SEAM = "crd"
 PATIENCE_SECONDS = 30.0
 OBJECTS_MAX = 200
 """So many objects are asked about at once: more would keep the loop busy for too long at a time."""
+ANSWER_BYTES_MIN, ANSWER_FACTOR = 1024 * 1024, 4
+"""What comes back is about as large as what was sent; more would cost us the more, the more ask at once."""
 BYTES_MAX = 1024 * 1024
 """So large a question may be, unless it is about one object; a webhook may refuse more than 3 MiB."""
 
@@ -113,7 +115,11 @@ class WebhookConverter:
         review = orjson.dumps(asked(version, uid, batch.written, api_version))
         try:
             webhook = await self._reach()
-            answer = await webhook.post(review, patience_seconds=self._patience_seconds)
+            answer = await webhook.post(
+                review,
+                patience_seconds=self._patience_seconds,
+                answer_bytes_max=ANSWER_BYTES_MIN + ANSWER_FACTOR * len(review),
+            )
         except (GuestError, ConfigError) as cause:
             raise BadAnswer(f"failed: {self._why(cause)}", "call") from cause
         return converted(answer, version, uid, batch.objects, api_version)
