@@ -72,6 +72,16 @@ async def test_a_write_is_done_or_not_as_its_fault_says(
     assert [each.fault for each in api.record.faults()] == [fault.name]
 
 
+async def test_writes_suffer_for_no_longer_than_anybody_waits(handler: Handler) -> None:
+    api = UnrulyApi(handler, Plan(faults.FAILURES))
+    failed = 0
+    for number in range(faults.WRITES_STRUCK_MAX):
+        body = {**MAP, "metadata": {"name": f"child-{number}"}}
+        while (await ask(api, "PUT", f"{MAPS}/child-{number}", body)).status in {500, 503}:
+            failed += 1
+    assert failed == faults.WRITES_STRUCK_MAX
+
+
 async def test_a_429_says_when_to_come_back(handler: Handler) -> None:
     refused = await ask(UnrulyApi(handler, Plan((faults.TOO_MANY,))), "GET", MAPS)
     assert dict(refused.headers)["Retry-After"] == str(faults.RETRY_AFTER_SECONDS)

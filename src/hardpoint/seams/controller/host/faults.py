@@ -27,6 +27,9 @@ LATE_SECONDS = 0.4
 STRIKES_PER_REQUEST = 2
 STRIKES_MAX = 60
 """After so many faults a plan is over: what never gets an answer cannot converge."""
+WRITES_STRUCK_MAX = 10
+"""Nor do more writes suffer. Controllers wait twice as long after each failure in a row, most from 5 ms on: an object
+with many children would be waited for in vain after twenty."""
 
 
 class Exchange(Protocol):
@@ -222,17 +225,21 @@ class Plan:
     strikes_max: int = STRIKES_MAX
     _made: Counter[str] = field(default_factory=Counter)
     _struck: Counter[str] = field(default_factory=Counter)
+    _writes_struck: int = 0
 
     def strike(self, asked: Asked) -> tuple[Fault, random.Random] | None:
         """What happens to this request, and the dice for it; None: nothing."""
         key = f"{asked.method} {asked.path} {'watch' if asked.is_watch else ''}"
         self._made[key] += 1
         fitting = [fault for fault in self.faults if fault.fits(asked)]
-        if not fitting or not (self.always or self._may_strike(key)):
+        if not fitting or not (self.always or self._may_strike(key, is_write=asked.is_write)):
             return None
         self._struck[key] += 1
+        self._writes_struck += asked.is_write
         roll = random.Random(f"{self.seed} {key} {self._made[key]}")  # noqa: S311 # dice, not secrets
         return roll.choice(fitting), roll
 
-    def _may_strike(self, key: str) -> bool:
+    def _may_strike(self, key: str, *, is_write: bool) -> bool:
+        if is_write and self._writes_struck >= WRITES_STRUCK_MAX:
+            return False
         return self._struck[key] < STRIKES_PER_REQUEST and self._struck.total() < self.strikes_max
