@@ -199,6 +199,28 @@ async def test_no_definition_keeps_everybody_waiting(api: Api, name: str) -> Non
             await api.send("POST", GADGETS, gadget(spec={}))
 
 
+COLUMNS = {
+    "every item of every item": ".spec.l[*].m[*].missing",
+    "again and again": ".spec" + "[*]" * 50,
+    "a filter in a filter": ".spec.l" + "[?(@.m" * 2_000 + ")]" * 2_000,
+    "a long way": ".spec" + ".a" * 5_000,
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+async def test_no_column_keeps_everybody_waiting(api: Api, name: str) -> None:
+    """Half a second for each object of a megabyte, and as long again for each twenty columns."""
+    columns = [{"name": f"c{n}", "type": "string", "jsonPath": COLUMNS[name]} for n in range(20)]
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    await define(api, definition(version(spec=anything, additionalPrinterColumns=columns)))
+    large = {"l": [{"m": [{"n": n} for n in range(200)]} for _ in range(200)]}
+    for number in range(4):
+        await api.ok("POST", GADGETS, gadget(f"g{number}", spec=large))
+    async with asyncio.timeout(ANSWERED_SECONDS_MAX), staying_lively():
+        table = await api.ok("GET", GADGETS, accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    assert len(table["rows"]) == 4
+
+
 async def test_what_nobody_waits_for_is_given_up(api: Api) -> None:
     """Two of these take all threads there are. When their clients are gone, others get them at once."""
     schema, spec, _, _ = BOMBS["alternatives for every item"]

@@ -16,6 +16,7 @@ import orjson
 from hardpoint.apiserver import answers
 from hardpoint.apiserver.call import Call
 from hardpoint.apiserver.negotiation import Form
+from hardpoint.apiserver.threads import LARGE_BYTES, beside
 from hardpoint.apiserver.traits import list_kind
 from hardpoint.machinery.jsontext import encode
 from hardpoint.store.contract import KeyValue
@@ -50,17 +51,26 @@ async def as_transformed(call: Call, form: Form, items: Sequence[KeyValue], meta
     """The page as a Table or as metadata."""
     alive = len(items) if call.kind.known_as in _SEEN_TOGETHER else _ALIVE_MAX
     grows = "rows" if form.transform == "Table" else "items"
-    place = call.place
-    whole = answers.transformed(call, form, [place.found(item) for item in items[:alive]], meta)
+    whole = await _transformed(call, form, items[:alive], meta)
     if len(items) <= alive:
         return encode(whole)
     parts = [_members(whole.pop(grows))]
     for start in range(alive, len(items), alive):
         if start % TURN == 0:
             await asyncio.sleep(0)
-        objects = [place.found(item) for item in items[start : start + alive]]
-        parts.append(_members(answers.transformed(call, form, objects, meta)[grows]))
+        parts.append(_members((await _transformed(call, form, items[start : start + alive], meta))[grows]))
     return _enclosed(encode(whole)[:-1] + b',"%b":[' % grows.encode(), parts)
+
+
+async def _transformed(call: Call, form: Form, items: Sequence[KeyValue], meta: Json) -> Json:
+    """What columns of a stranger find in large objects takes a while, and is found in a thread."""
+    place = call.place
+
+    def transformed() -> Json:
+        return answers.transformed(call, form, [place.found(item) for item in items], meta)
+
+    is_slow = call.kind.structure is not None and sum(len(item.value) for item in items) > LARGE_BYTES
+    return await beside(transformed) if is_slow else transformed()
 
 
 def _members(values: list[Json]) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -18,6 +19,9 @@ from hardpoint.machinery.remembering import remembered
 
 Finder = Callable[[Any], list[Any]]
 Step = Callable[[Any], Iterable[Any]]
+
+VALUES_MAX = 10_000
+"""So many values are looked into at each step: a column shows one."""
 
 _CHILD = re.compile(r"\.?((?:[^.\[\]\\'\"{}\s]|\\.)+)")
 _QUOTED = re.compile(r"""\.?\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\]""")
@@ -43,13 +47,18 @@ class BadPath(HardpointError):
 
 @remembered(count=1024)
 def parse(path: str) -> Finder:
-    """The function that finds a path's values. Raises BadPath."""
-    steps = _steps(path)
+    """The function that finds a path's values, of very many the first. Raises BadPath."""
+    try:
+        steps = _steps(path)
+    except RecursionError:
+        raise BadPath(f"{path[:100]!r} and so on has too many filters inside filters") from None
 
     def find(value: Any) -> list[Any]:
         found = [value]
         for step in steps:
-            found = [child for parent in found for child in step(parent)]
+            if not found:
+                break
+            found = list(islice((child for parent in found for child in step(parent)), VALUES_MAX))
         return found
 
     return find
