@@ -53,7 +53,10 @@ async def track(call: Call, new: Json, old: Json | None, options: WriteOptions) 
             _take_over(new, seen)
 
     try:
-        await with_tracker(call, call.kind, tracked)
+        if call.place.crossing is None and not call.is_large:
+            tracked(tracker_of(call.services.registry, call.kind, call.target.subresource))
+        else:
+            await with_tracker(call, call.kind, tracked)
     except (BadItem, RecursionError, ApiError):
         # What cannot be told apart, lies too deep to be looked at, or cannot be converted to where somebody manages it,
         # has no new owners; validation has the last word.

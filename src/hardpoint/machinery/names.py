@@ -168,6 +168,9 @@ def out_of_range(low: int, high: int) -> str:
 
 
 def _limited(value: str, limit: int, rule: Form, unit: str = "characters") -> list[str]:
+    # What fits is ASCII: it has as many bytes as characters.
+    if len(value) <= limit and rule.pattern.fullmatch(value):
+        return []
     found = [too_long(limit, unit)] if length(value) > limit else []
     return found + rule.problems(value)
 

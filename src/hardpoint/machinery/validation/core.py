@@ -44,7 +44,8 @@ def _config_map(obj: Json, old: Json | None = None) -> Errors:
         _frozen(errors, obj, old, ("data", "binaryData"))
     data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
     for key in data:
-        errors += invalids(at("data", key=key), key, names.config_map_key(key))
+        if wrong := names.config_map_key(key):
+            errors += invalids(at("data", key=key), key, wrong)
         if key in binary:
             errors.append(invalid(at("data", key=key), key, "duplicate of key present in binaryData"))
     for key in binary:
