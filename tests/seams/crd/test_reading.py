@@ -198,8 +198,8 @@ def test_what_cannot_be_written_is_told(name: str, value: Any, words: str) -> No
 def test_making_one() -> None:
     made = CronTab("a", namespace="b", labels={"x": "y"}, spec=CronTab.Spec(cron_spec="* * * * *", required_or_null=1))
     assert made.to_json() == {
-        "apiVersion": "",
-        "kind": "",
+        "apiVersion": CronTab.api_version,
+        "kind": CronTab.kind,
         "metadata": {"name": "a", "namespace": "b", "labels": {"x": "y"}},
         "spec": {"cronSpec": "* * * * *", "requiredOrNull": 1},
     }
