@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -27,8 +28,17 @@ VALUES: dict[str, Any] = {
     "words": [f"a{number}" for number in range(100_000)],
 }
 PATIENCE_SECONDS = 0.2
-WALL_SECONDS = 1.0
+BUSY_SECONDS = 1.0
 """Far from what is promised (0.5 s), because a busy machine must not fail the test."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _others_left_nothing() -> Iterator[None]:
+    """What thousands of other tests left behind is not looked through at the expense of these."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def within(seconds: float) -> Callable[[], bool]:
@@ -103,12 +113,12 @@ BOMBS = [
 @pytest.mark.parametrize("expression", BOMBS)
 def test_bombs_end(expression: str) -> None:
     program = cel.compile(expression, VARIABLES)
-    started = time.perf_counter()
+    started = time.thread_time()
     try:
         program.evaluate(VALUES, interrupt=within(PATIENCE_SECONDS))
     except cel.EvaluationError as ended:
         assert isinstance(ended, Cancelled) or "too long" in str(ended)  # noqa: PT017  # Some have a value in time.
-    assert time.perf_counter() - started < WALL_SECONDS
+    assert time.thread_time() - started < BUSY_SECONDS
 
 
 @pytest.mark.parametrize("expression", ["l.filter(x, l.filter(y, false).size() > 0)", "l.exists_one(x, l.size() < 0)"])
@@ -169,10 +179,10 @@ def test_whoever_waits_can_interrupt() -> None:
     ],
 )
 def test_texts_that_are_too_much(expression: str, told: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     with pytest.raises(cel.CompileError, match=told):
         cel.compile(expression, {})
-    assert time.perf_counter() - started < WALL_SECONDS
+    assert time.thread_time() - started < BUSY_SECONDS
 
 
 @pytest.mark.parametrize("sign", ["&&", "||"])
@@ -214,9 +224,9 @@ PATTERNS = ["(a+)+$", "(a|aa)+$", "(a|a?)+$", "(.*a){20}$", "^(([a-z])+.)+[A-Z](
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_patterns_are_linear(pattern: str) -> None:
     program = cel.compile("s.matches(p) || s.find(p) != ''", {"s": cel.STRING, "p": cel.STRING})
-    started = time.perf_counter()
+    started = time.thread_time()
     program.evaluate({"s": "a" * 50_000 + "!", "p": pattern})
-    assert time.perf_counter() - started < 1.0
+    assert time.thread_time() - started < 1.0
 
 
 def test_long_patterns_are_refused() -> None:
