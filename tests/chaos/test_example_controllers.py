@@ -16,6 +16,9 @@ from hardpoint.sdk.resources import definitions
 from hardpoint.seams.controller.check import Bench, crashing, promises
 from tests.outside import Catalogue, Databases, Outside
 
+# Each is a program that is started dozens of times: with other tests beside it that takes minutes.
+pytestmark = pytest.mark.chaos
+
 Json = dict[str, Any]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

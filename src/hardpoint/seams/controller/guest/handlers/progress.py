@@ -89,7 +89,7 @@ def read(text: str, uid: str) -> Progress | None:
             bool(told.get("created")),
             frozenset(map(str, told.get("done", ()))),
             {str(name): str(digest) for name, digest in told.get("handled", {}).items()},
-            dict(told.get("values", {})),
+            {str(name): value for name, value in told.get("values", {}).items()},
             {str(name): (int(count), str(digest)) for name, (count, digest) in told.get("tries", {}).items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError):
