@@ -2,7 +2,7 @@
 # The real counterparts that have to be built: kubectl, kube-apiserver, and our programs written with client-go,
 # controller-runtime and cel-go, all of Kubernetes v1.37.
 # They come as Go modules, are built one at a time in a cache outside this repository, and a second run builds nothing.
-# Arguments name what to build: kubectl kube-apiserver informer election manager cel. Without any it is all of them.
+# Arguments name what to build, as the list at the end has it. Without any it is all of them.
 set -euo pipefail
 
 version=${KUBERNETES_VERSION:-v1.37.1}
@@ -56,14 +56,21 @@ build_ours() {
   (cd "$ours/$1" && nice -n 15 go build -mod=readonly -trimpath -o "$cache/bin/$1" .)
 }
 
+# controller-runtime's own example of a custom resource, in the version that our manager has.
+build_example() {
+  (cd "$ours/manager" && nice -n 15 go build -mod=readonly -trimpath -o "$cache/bin/$1" \
+    sigs.k8s.io/controller-runtime/examples/crd)
+}
+
 mkdir -p "$cache/bin"
-[ $# -gt 0 ] || set -- kubectl kube-apiserver informer election manager cel
+[ $# -gt 0 ] || set -- kubectl kube-apiserver informer election manager chaospods cel
 for name in "$@"; do
   case $name in
     kubectl | kube-apiserver) build_kubernetes "$name" ;;
     informer | election | manager | cel) build_ours "$name" ;;
+    chaospods) build_example "$name" ;;
     *)
-      echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer, election, manager, cel" >&2
+      echo "interop: cannot build '$name'; it is one of kubectl, kube-apiserver, informer, election, manager, chaospods, cel" >&2
       exit 2
       ;;
   esac
