@@ -23,9 +23,10 @@ from hardpoint.machinery.messages import Request, Response
 from hardpoint.runtime.changes import Change
 from hardpoint.runtime.informer import Followed, Informer
 from hardpoint.seams.controller.guest.controller import ControllerGuest
+from tests.definitions import definition
 from tests.hostile.liveliness import staying_lively
 from tests.observing import ADMIN
-from tests.seams.controller.world import Widget, World, definition, widget, world
+from tests.seams.controller.world import Widget, World, widget, world
 
 Json = dict[str, Any]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.definitions import definition
 from tests.interop.kubectl import Kubectl
 from tests.interop.samples import config_map
 
@@ -21,28 +22,7 @@ pytest.importorskip("kubernetes", reason="make interop installs it")
 Json = dict[str, Any]
 
 OPERATORS = Path(__file__).with_name("operators")
-ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-DEFINITION: Json = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "notes.interop.example.com"},
-    "spec": {
-        "group": "interop.example.com",
-        "scope": "Namespaced",
-        "names": {"kind": "Note", "plural": "notes"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "subresources": {"status": {}},
-                "schema": {
-                    "openAPIV3Schema": {"type": "object", "properties": {"spec": ANYTHING, "status": ANYTHING}},
-                },
-            }
-        ],
-    },
-}
+DEFINITION = definition("Note", group="interop.example.com")
 
 
 class Operator:

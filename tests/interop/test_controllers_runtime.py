@@ -15,6 +15,7 @@ import pytest
 
 from hardpoint.cluster import fresh_cluster
 from hardpoint.seams.controller.check import Bench, promises
+from tests.definitions import definition
 from tests.interop.conftest import built, running_cluster
 from tests.interop.kube_apiserver import running_kube_apiserver
 from tests.interop.kubectl import Kubectl
@@ -42,33 +43,12 @@ CONDITIONS: Json = {
         },
     },
 }
-DEFINITION: Json = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "greetings.interop.example.com"},
-    "spec": {
-        "group": "interop.example.com",
-        "scope": "Namespaced",
-        "names": {"kind": "Greeting", "plural": "greetings"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "subresources": {"status": {}},
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "spec": {"type": "object", "properties": {"text": TEXT, "copies": NUMBER, "tone": TEXT}},
-                            "status": {"type": "object", "properties": {"copies": NUMBER, "conditions": CONDITIONS}},
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
+DEFINITION = definition(
+    "Greeting",
+    group="interop.example.com",
+    spec={"type": "object", "properties": {"text": TEXT, "copies": NUMBER, "tone": TEXT}},
+    status={"type": "object", "properties": {"copies": NUMBER, "conditions": CONDITIONS}},
+)
 
 
 class Manager:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.definitions import definition
 from tests.interop.conftest import built
 from tests.interop.kubectl import Kubectl
 
@@ -16,25 +17,7 @@ pytestmark = pytest.mark.interop
 
 Json = dict[str, Any]
 
-ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-DEFINITION: Json = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "chaospods.chaosapps.metamagical.io"},
-    "spec": {
-        "group": "chaosapps.metamagical.io",
-        "scope": "Namespaced",
-        "names": {"kind": "ChaosPod", "plural": "chaospods"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": ANYTHING, "status": ANYTHING}}},
-            }
-        ],
-    },
-}
+DEFINITION = definition("ChaosPod", group="chaosapps.metamagical.io", subresource=False)
 
 
 def test_a_pod_is_made_stopped_and_made_again(kubectl: Kubectl, tmp_path: Path) -> None:

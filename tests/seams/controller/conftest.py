@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.definitions import definition
 from tests.seams.controller import world as worlds
 from tests.seams.controller.world import World
 
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with worlds.world(worlds.definition("Widget")) as made:
+    async with worlds.world(definition("Widget")) as made:
         yield made

@@ -14,6 +14,7 @@ from hardpoint.controller import Context, PlainContext, Requeue
 from hardpoint.machinery.errors import ApiError
 from hardpoint.machinery.messages import Request
 from hardpoint.seams.controller.guest.controller import ControllerGuest
+from tests.definitions import definition
 from tests.seams.controller import world as worlds
 from tests.seams.controller.world import Widget, World, config_map, widget
 
@@ -288,11 +289,9 @@ async def test_a_finalizer_of_others_survives_a_race(world: World) -> None:
 @pytest.mark.parametrize(
     ("definition", "words"),
     [
+        pytest.param(definition("Widget", subresource=False), "has no status subresource", id="no status subresource"),
         pytest.param(
-            worlds.definition("Widget", subresource=False), "has no status subresource", id="no status subresource"
-        ),
-        pytest.param(
-            worlds.definition("Widget", status={"type": "object", "properties": {"size": {"type": "integer"}}}),
+            definition("Widget", status={"type": "object", "properties": {"size": {"type": "integer"}}}),
             "has no status.conditions in its schema",
             id="no conditions in the schema",
         ),

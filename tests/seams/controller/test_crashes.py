@@ -10,6 +10,7 @@ import pytest
 from hardpoint.controller import Context, Requeue
 from hardpoint.machinery.messages import Request
 from hardpoint.seams.controller.guest.controller import ControllerGuest
+from tests.definitions import definition
 from tests.seams.controller import world as worlds
 from tests.seams.controller.world import Widget, World, config_map, widget
 
@@ -97,7 +98,7 @@ async def crashed(world: World, crash: Crash, outside: Outside) -> bool:
 
 @pytest.mark.parametrize("is_after", [False, True], ids=["before it is heard", "before the answer is"])
 async def test_a_crash_at_any_request_costs_nothing(is_after: bool) -> None:
-    async with worlds.world(worlds.definition("Widget")) as world:
+    async with worlds.world(definition("Widget")) as world:
         for number in range(1, REQUESTS_MAX):
             outside = Outside()
             if not await crashed(world, Crash(world, number, is_after=is_after), outside):

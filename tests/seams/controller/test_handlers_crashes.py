@@ -12,6 +12,7 @@ from hardpoint import App
 from hardpoint.controller import Changed, Context
 from hardpoint.machinery.errors import forbidden
 from hardpoint.machinery.messages import Request
+from tests.definitions import definition
 from tests.seams.controller import world as worlds
 from tests.seams.controller.test_crashes import REQUESTS_MAX, Crash
 from tests.seams.controller.test_handlers import WIDGET, is_created, patch
@@ -99,7 +100,7 @@ async def crashed(life: Life, crash: Crash) -> bool:
 
 @pytest.mark.parametrize("is_after", [False, True], ids=["before it is heard", "before the answer is"])
 async def test_a_crash_at_any_request_repeats_at_most_what_was_under_way(is_after: bool) -> None:
-    async with worlds.world(worlds.definition("Widget")) as world:
+    async with worlds.world(definition("Widget")) as world:
         for number in range(1, REQUESTS_MAX):
             life = Life(world)
             await world.create(widget(size=1))
@@ -132,7 +133,7 @@ class Refusal:
 
 
 async def test_what_was_done_is_written_though_nothing_else_is_to_be_done() -> None:
-    async with worlds.world(worlds.definition("Widget")) as world:
+    async with worlds.world(definition("Widget")) as world:
         app, calls = App("test"), []
 
         @app.on_create(Widget)
@@ -147,7 +148,7 @@ async def test_what_was_done_is_written_though_nothing_else_is_to_be_done() -> N
 
 
 async def test_a_write_that_is_refused_is_made_later_and_nothing_is_repeated() -> None:
-    async with worlds.world(worlds.definition("Widget")) as world:
+    async with worlds.world(definition("Widget")) as world:
         for number in range(1, REQUESTS_MAX):
             life = Life(world)
             await world.create(widget(size=1))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hardpoint import App
 from hardpoint.controller import Changed, Context
+from tests.definitions import definition
 from tests.seams.controller import world as worlds
 from tests.seams.controller.test_handlers import patch, settled
 from tests.seams.controller.world import Widget, World, widget
@@ -70,7 +71,7 @@ class Model:
 
 
 async def live(first: int, taken: list[tuple[str, int]]) -> tuple[Model, int]:
-    async with worlds.world(worlds.definition("Widget")) as world:
+    async with worlds.world(definition("Widget")) as world:
         model = Model(world)
         await world.create(widget(size=first))
         for what, value in taken:

@@ -12,6 +12,7 @@ import pytest
 from hardpoint.controller import Context, Requeue, Watch, any_of, generation_changed, labels_changed
 from hardpoint.objects import Object
 from hardpoint.seams.controller.guest.controller import ControllerGuest
+from tests.definitions import definition
 from tests.seams.controller import world as worlds
 from tests.seams.controller.world import Widget, World, config_map, widget
 
@@ -141,7 +142,7 @@ async def test_a_controller_without_a_class_gets_built_in_objects(world: World) 
 
 
 async def test_what_the_cluster_owns_wakes_an_owner_without_a_namespace() -> None:
-    async with worlds.world(worlds.definition("Fleet", scope="Cluster")) as world:
+    async with worlds.world(definition("Fleet", scope="Cluster")) as world:
 
         async def make(seen: Object, ctx: Context) -> None:
             made = await ctx.apply(

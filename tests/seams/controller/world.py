@@ -45,29 +45,6 @@ class Widget:
         return {**self.json, "status": self.status} if self.status else self.json
 
 
-def definition(kind: str, *, scope: str = "Namespaced", status: Json | None = None, subresource: bool = True) -> Json:
-    """A CRD whose spec takes anything, and whose status takes anything unless its schema is given."""
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    plural = f"{kind.lower()}s"
-    schema = {"type": "object", "properties": {"spec": anything, "status": status or anything}}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    if subresource:
-        version["subresources"] = {"status": {}}
-    spec = {
-        "group": "example.com",
-        "scope": scope,
-        "names": {"plural": plural, "kind": kind},
-        "versions": [version],
-    }
-    metadata = {"name": f"{plural}.example.com"}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": metadata,
-        "spec": spec,
-    }
-
-
 def widget(name: str = "a", *, size: Any = 1, **metadata: Any) -> Json:
     return {
         "apiVersion": "example.com/v1",
