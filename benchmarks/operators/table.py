@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.operators.process import HARDPOINT, KOPF, KOPF_EVENTS
+from benchmarks.report import Line
 
 Json = dict[str, Any]
 
@@ -14,17 +14,6 @@ TITLES = {
     "written": "The function writes a status for each change:",
     "read": "The function writes nothing:",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A figure, and how many times better than kopf's it should be."""
-
-    name: str
-    words: str
-    unit: str
-    more_is_better: bool = False
-    ratio_goal: float = 0.0
 
 
 def _paced(pace: int) -> tuple[Line, ...]:

@@ -8,6 +8,7 @@ Each changes the schema of the type it stands beside. Pydantic calls the two met
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -22,12 +23,12 @@ JSON_NAME, NULLABLE = "hardpoint_json_name", "hardpoint_nullable"
 VALIDATIONS = "x-kubernetes-validations"
 
 
-class Marker:
+class Marker(ABC):
     """Adds keywords to the schema of what it stands beside."""
 
+    @abstractmethod
     def keywords(self, schema: Json) -> Json:
         """What to add; `schema` is what is there already. Raises ValueError where it cannot stand."""
-        raise NotImplementedError
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> Json:
         schema = handler(core)
